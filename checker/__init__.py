@@ -1,0 +1,1 @@
+"""Engines over any system, and the command line."""

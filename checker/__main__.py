@@ -1,0 +1,3 @@
+from slotproof.checker.cli import main
+
+main(prog_name="slotproof")

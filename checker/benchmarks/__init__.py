@@ -1,0 +1,1 @@
+"""The peers and this checker on the same work."""

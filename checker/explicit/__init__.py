@@ -1,0 +1,1 @@
+"""Exhaustive breadth-first search in native code."""

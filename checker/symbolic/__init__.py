@@ -1,0 +1,1 @@
+"""Z3: bounded search, induction, PDR."""

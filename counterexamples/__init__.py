@@ -1,0 +1,1 @@
+"""The trace: format, explanation, explorer, tests, replay."""

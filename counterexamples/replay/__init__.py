@@ -1,0 +1,1 @@
+"""Drive a trace on the reference and on a release's real server code."""

@@ -1,0 +1,1 @@
+"""Changes to the scheduler, written as a user would write them."""

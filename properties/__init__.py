@@ -1,0 +1,1 @@
+"""What must hold, and what must be reachable: one short function each."""
