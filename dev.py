@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Set the project up and work on it, with nothing but Python.
+
+    python3 dev.py run ARGS...      the command line: `slotproof ARGS...`
+    python3 dev.py test [ARGS...]   every check, then the tests: `pytest ARGS...`
+    python3 dev.py lint             the checks alone
+    python3 dev.py setup            neither, only the set-up
+
+Each of them first brings `.venv` up to date: exact versions from constraints.txt, and the project
+installed from this tree. A strict editable install links single files, so it is made again when a
+file was added or removed.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+BIN = ROOT / ".venv" / "bin"
+PYTHON = BIN / "python"
+STAMP = ROOT / ".venv" / "up-to-date"
+FOLDERS = ("model", "properties", "checker", "counterexamples")
+EXTRAS = ".[dev,explore]"
+
+CHECKS = (
+    (PYTHON, "-m", "ruff", "check", "."),
+    (PYTHON, "-m", "ruff", "format", "--check", "."),
+    (PYTHON, "-m", "mypy"),
+    (BIN / "lint-imports",),
+)
+
+
+def say(text: str) -> None:
+    """Tell the person, on standard error: standard output belongs to the command that is run."""
+    print(f"dev.py: {text}", file=sys.stderr, flush=True)
+
+
+def announce(*command: str | Path) -> str:
+    """Say which command comes now, as one would type it here."""
+    line = shlex.join(str(part).removeprefix(f"{ROOT}/") for part in command)
+    say(f"$ {line}")
+    return line
+
+
+def run(*command: str | Path) -> None:
+    announce(*command)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+def wanted_stamp() -> str:
+    """What the environment depends on: the Python, the requirements, and which files there are."""
+    digest = hashlib.sha256()
+    for name in ("pyproject.toml", "constraints.txt"):
+        digest.update((ROOT / name).read_bytes())
+    files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file())
+    names = sorted(path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts)
+    digest.update("\n".join([str(ROOT), *names]).encode())
+    return f"{python_version()} {digest.hexdigest()}"
+
+
+def python_version() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def set_up() -> None:
+    wanted = wanted_stamp()
+    found = STAMP.read_text() if STAMP.exists() else ""
+    if found == wanted and any(ROOT.glob("build/__editable__.*")):
+        return
+    pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
+    if found.split(" ")[0] == python_version():
+        say("requirements or files have changed: installing again into .venv")
+        pip.append("--quiet")
+    else:
+        say(f"creating .venv with Python {python_version()} (a minute or two, once)")
+        run(sys.executable, "-m", "venv", "--clear", ".venv")
+    STAMP.unlink(missing_ok=True)
+    run(*pip, "-c", "constraints.txt", "setuptools")
+    strict = ("--no-build-isolation", "--config-settings", "editable_mode=strict")
+    run(*pip, "-c", "constraints.txt", *strict, "-e", EXTRAS)
+    STAMP.write_text(wanted)
+
+
+def lint() -> bool:
+    """Run every check, also after one fails; whether all pass."""
+    failed = []
+    for command in CHECKS:
+        line = announce(*command)
+        result = subprocess.run(
+            command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        # Installed files are links into this tree: name them as they are known here.
+        print(re.sub(r"build/__editable__[^/]*/slotproof/", "", result.stdout), end="", flush=True)
+        if result.returncode:
+            failed.append(line)
+    say("FAILED: " + "; ".join(failed) if failed else "all checks pass")
+    return not failed
+
+
+def test(arguments: list[str]) -> bool:
+    """Run the checks, then the tests, so that pytest's summary comes last; whether all pass."""
+    clean = lint()
+    command: list[str | Path] = [PYTHON, "-m", "pytest", "-n", "auto", *arguments]
+    announce(*command)
+    return subprocess.run(command, cwd=ROOT).returncode == 0 and clean
+
+
+def main(arguments: list[str]) -> int:
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        say(f"this is Python {python_version()}: run me with Python 3.11, 3.12 or 3.13")
+        return 2
+    match arguments:
+        case ["setup" | "lint"] | ["run" | "test", *_]:
+            pass
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    try:
+        set_up()
+    except subprocess.CalledProcessError as error:
+        say(f"the set-up stopped with exit status {error.returncode}; its last lines say why")
+        return 2
+    command, *rest = arguments
+    if command == "run":
+        os.execv(BIN / "slotproof", ["slotproof", *rest])
+    passed = command == "setup" or (lint() if command == "lint" else test(rest))
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
