@@ -1,0 +1,54 @@
+"""The modelling language: typed finite state, atomic actions in restricted Python, and their meaning.
+
+See ``surface.py`` for a complete example and ``docs/language.md`` for the reference.
+"""
+
+from typing import Annotated
+
+from slotproof.model.language.domains import Domain, parameter
+from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.surface import (
+    action,
+    crash,
+    decision,
+    implies,
+    initial,
+    invariant,
+    require,
+    reset,
+    some,
+    step_invariant,
+    witness,
+)
+from slotproof.model.language.system import Alternatives, System
+from slotproof.model.language.values import Capacity, Map, Range, Record, Seq, Set, State, field, output
+
+__all__ = [
+    "Alternatives",
+    "Annotated",
+    "Capacity",
+    "Domain",
+    "LanguageError",
+    "Map",
+    "ModelError",
+    "Range",
+    "Record",
+    "Seq",
+    "Set",
+    "State",
+    "System",
+    "action",
+    "crash",
+    "decision",
+    "field",
+    "implies",
+    "initial",
+    "invariant",
+    "output",
+    "parameter",
+    "require",
+    "reset",
+    "some",
+    "step_invariant",
+    "witness",
+]

@@ -1,0 +1,327 @@
+"""Sizes and parameter values of one system, and the types that annotations mean under them."""
+
+from __future__ import annotations
+
+import enum
+import types
+import typing
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from slotproof.model.language.columns import is_scalar
+from slotproof.model.language.domains import Domain, Parameter
+from slotproof.model.language.errors import LanguageError, ModelError, Site
+from slotproof.model.language.types import (
+    BoolType,
+    EnumType,
+    FieldType,
+    IndexType,
+    IntType,
+    MapType,
+    OptionalType,
+    RecordType,
+    ScalarType,
+    SeqType,
+    SetType,
+    ValueType,
+)
+from slotproof.model.language.values import Capacity, Field, Map, Range, Record, Seq
+
+WIDE = IntType(-(2**62), 2**62 - 1)
+"""The type of whole numbers that are computed and not stored."""
+
+
+@dataclass(frozen=True)
+class BoundMap:
+    """A parameter that is a map: its type and one value (as the IR represents it) a key."""
+
+    type: MapType
+    values: tuple[int, ...]
+
+
+class Binding:
+    """Gives each parameter its value and each domain its size."""
+
+    def __init__(self, system: str, given: Mapping[str, Any]) -> None:
+        self.system = system
+        self.given = dict(given)
+        self.used: dict[str, Parameter] = {}
+        self._records: dict[type[Any], RecordType] = {}
+
+    def check_names(self, known: Mapping[str, Parameter]) -> None:
+        """``LanguageError`` for a given parameter that the system does not have."""
+        for name in self.given:
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                hint = (
+                    f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(sorted(known)) or 'none'}"
+                )
+                raise LanguageError(f"system {self.system} has no parameter '{name}'; {hint}")
+
+    def value(self, parameter: Parameter) -> Any:
+        """The Python value of a parameter: an int, bool, member, element, frozen set or dict."""
+        known = self.used.setdefault(parameter.name, parameter)
+        if known is not parameter:
+            raise LanguageError(
+                f"two parameters are named '{parameter.name}'; the other is at {known.site}", parameter.site
+            )
+        raw = self.given.get(parameter.name, parameter.default)
+        try:
+            return self._converted(parameter.kind, raw)
+        except ModelError as e:
+            raise LanguageError(f"{parameter}: {e.message}", parameter.site) from None
+
+    def _converted(self, kind: Any, raw: Any) -> Any:
+        if kind is int:
+            if type(raw) is not int:
+                raise ModelError(f"{raw!r} is no int")
+            return raw
+        type_ = self.type_of(kind)
+        if isinstance(type_, MapType):
+            keys = [type_.key.decode(i) for i in range(type_.key.size)]
+            if isinstance(raw, Mapping):
+                named = {_name(k): v for k, v in raw.items()}
+                unknown = set(named) - {_name(k) for k in keys} - {"*"}
+                if unknown and not isinstance(type_.key, IndexType):
+                    raise ModelError(f"{sorted(unknown)[0]!r} is no {type_.key}")
+                return {k: self._scalar(type_.value, named.get(_name(k), named.get("*"))) for k in keys}
+            return {k: self._scalar(type_.value, raw) for k in keys}
+        return self._scalar(type_, raw)
+
+    def _scalar(self, type_: ValueType, raw: Any) -> Any:
+        match type_:
+            case SetType():
+                items = raw if isinstance(raw, Set | tuple | list) else [raw]
+                return frozenset(self._scalar(type_.item, x) for x in items)
+            case OptionalType() if raw is not None:
+                return self._scalar(type_.item, raw)
+            case IndexType() | EnumType() if isinstance(raw, str):
+                names = {_name(type_.decode(i)): type_.decode(i) for i in range(type_.size)}
+                if raw not in names:
+                    near = get_close_matches(raw, names, 1)
+                    hint = f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(names)}"
+                    raise ModelError(f"'{raw}' is no {type_}; {hint}")
+                return names[raw]
+            case RecordType() | SeqType() | MapType():
+                raise ModelError(f"a parameter cannot be a {type_}")
+            case _:
+                type_.encode(raw)
+                return raw
+
+    def number(self, bound: Any, what: str, site: Site | None) -> int:
+        """A bound: a number, an int parameter or a domain's size."""
+        if isinstance(bound, Parameter):
+            bound = self.value(bound)
+        elif isinstance(bound, type) and issubclass(bound, Domain):
+            bound = self.size(bound)
+        if type(bound) is not int:
+            raise LanguageError(f"{what} is {bound!r}; write a number, an int parameter or a domain", site)
+        return bound
+
+    def size(self, domain: type[Domain]) -> int:
+        """How many elements a domain has in this system."""
+        size = self.number(domain.size, f"the size of {domain.__name__}", None)
+        if size < 1:
+            raise LanguageError(f"domain {domain.__name__} has {size} elements; it needs at least one")
+        return size
+
+    def type_of(self, annotation: Any, site: Site | None = None) -> ValueType:
+        """The type that an annotation means; ``LanguageError`` if it is none of the language's."""
+        origin = get_origin(annotation)
+        if annotation is bool:
+            return BoolType()
+        if annotation is int:
+            raise LanguageError("'int' has no bounds; write 'Annotated[int, Range(low, high)]'", site)
+        if isinstance(annotation, type) and origin is None:
+            if issubclass(annotation, enum.Enum):
+                if not len(annotation):
+                    raise LanguageError(f"enum {annotation.__name__} has no members", site)
+                return EnumType(annotation)
+            if issubclass(annotation, Domain):
+                return IndexType(annotation, self.size(annotation))
+            if issubclass(annotation, Record):
+                return self.record(annotation)
+        if origin is Annotated:
+            return self._annotated(annotation, site)
+        if origin in (Union, types.UnionType):
+            return self._optional(annotation, site)
+        if origin is Map:
+            key, value = get_args(annotation)
+            return MapType(self._key(key, "a map's key", site), self.type_of(value, site))
+        if origin in (Set, frozenset):
+            item = self._key(get_args(annotation)[0], "a set's element", site)
+            if item.size > 64:
+                raise LanguageError(
+                    f"a set of {item.size} elements; at most 64, so write Map[{item}, bool]", site
+                )
+            return SetType(item)
+        if origin is Seq:
+            item_type = self._item(get_args(annotation)[0], site)
+            if not isinstance(item_type, IndexType):
+                raise LanguageError("a sequence without bound; write 'Annotated[Seq[…], Capacity(n)]'", site)
+            return SeqType(item_type, item_type.size)
+        shown = getattr(annotation, "__name__", None) or str(annotation)
+        remedies = {
+            "float": "write 'Annotated[int, Range(low, high)]'",
+            "str": "write an enum",
+            "list": "write 'Seq[…]'",
+            "dict": "write 'Map[…, …]'",
+            "set": "write 'Set[…]'",
+        }
+        base = getattr(origin, "__name__", shown)
+        remedy = remedies.get(
+            base, "write bool, an enum, a domain, a range, X | None, Set, Map, Seq or a Record"
+        )
+        raise LanguageError(f"type {shown} is not in the language; {remedy}", site)
+
+    def scalar_of(self, annotation: Any, what: str, site: Site | None) -> ScalarType:
+        """The scalar type of an annotation."""
+        type_ = self.type_of(annotation, site)
+        if not is_scalar(type_):
+            raise LanguageError(
+                f"{what} is a {type_}; it has to be a bool, range, enum, element, optional or set", site
+            )
+        return typing.cast(ScalarType, type_)
+
+    def _annotated(self, annotation: Any, site: Site | None) -> ValueType:
+        base, *marks = get_args(annotation)
+        for mark in marks:
+            if isinstance(mark, Range) and base is int:
+                low = self.number(mark.low, "a range's lower bound", site)
+                high = self.number(mark.high, "a range's upper bound", site)
+                if high < low or high - low >= 2**32:
+                    raise LanguageError(f"range {low}..{high} has no values or over 2^32", site)
+                return IntType(low, high)
+            if isinstance(mark, Capacity) and get_origin(base) is Seq:
+                capacity = self.number(mark.items, "a sequence's capacity", site)
+                if capacity < 1:
+                    raise LanguageError(
+                        f"a sequence of capacity {capacity}; it needs at least one place", site
+                    )
+                return SeqType(self._item(get_args(base)[0], site), capacity)
+        raise LanguageError(f"{annotation} has no bounds; write 'Annotated[int, Range(low, high)]'", site)
+
+    def _item(self, annotation: Any, site: Site | None) -> ScalarType | RecordType:
+        type_ = self.type_of(annotation, site)
+        if isinstance(type_, RecordType) and all(is_scalar(f.type) for f in type_.fields):
+            return type_
+        if not is_scalar(type_):
+            raise LanguageError(
+                f"a sequence of {type_}; its items have to be scalars or records of scalars", site
+            )
+        return typing.cast(ScalarType, type_)
+
+    def _optional(self, annotation: Any, site: Site | None) -> OptionalType:
+        items = [a for a in get_args(annotation) if a is not type(None)]
+        if len(items) != 1 or len(get_args(annotation)) != 2:
+            raise LanguageError(f"a union {annotation} is not in the language; write 'X | None'", site)
+        item = self.scalar_of(items[0], "an optional's value", site)
+        if isinstance(item, OptionalType):
+            raise LanguageError("an optional of an optional; one None is enough", site)
+        return OptionalType(item)
+
+    def _key(self, annotation: Any, what: str, site: Site | None) -> EnumType | IndexType:
+        type_ = self.type_of(annotation, site)
+        if not isinstance(type_, EnumType | IndexType):
+            raise LanguageError(f"{what} is a {type_}; it has to be of a domain or an enum", site)
+        return type_
+
+    def record(self, cls: type[Any]) -> RecordType:
+        """The type of a record class; ``LanguageError`` names a field that does not fit."""
+        if cls in self._records:
+            return self._records[cls]
+        fields = []
+        try:
+            hints = get_type_hints(cls, include_extras=True)
+        except NameError as e:
+            raise LanguageError(
+                f"{cls.__name__}: annotation names {e.name!r}, which is not defined"
+            ) from None
+        for name, annotation in hints.items():
+            if name.startswith("_"):
+                continue
+            declared = getattr(cls, name, None)
+            try:
+                type_ = self.type_of(annotation)
+            except LanguageError as e:
+                raise LanguageError(f"{cls.__name__}.{name}: {e.message}", field_site(cls, name)) from None
+            fields.append(self._field(cls, name, type_, declared))
+        for name, value in vars(cls).items():
+            if isinstance(value, Field) and name not in hints:
+                raise LanguageError(
+                    f"{cls.__name__}.{name} has no type; write '{name}: type = field(…)'",
+                    field_site(cls, name),
+                )
+        if not fields:
+            raise LanguageError(f"record {cls.__name__} has no fields", field_site(cls, ""))
+        self._records[cls] = RecordType(cls, tuple(fields))
+        return self._records[cls]
+
+    def _field(self, cls: type[Any], name: str, type_: ValueType, declared: Any) -> FieldType:
+        where = f"{cls.__name__}.{name}"
+        if isinstance(type_, RecordType) or (isinstance(type_, MapType) and _ends_in_record(type_)):
+            if declared is not None and not isinstance(declared, Field):
+                raise LanguageError(f"{where}: a record needs no initial value", field_site(cls, name))
+            meaning = declared.meaning if isinstance(declared, Field) else ""
+            return FieldType(name, type_, None, meaning, isinstance(declared, Field) and declared.output)
+        if not isinstance(declared, Field):
+            raise LanguageError(
+                f"{where} has no initial value; write '{name}: type = field(initial, \"meaning\")'",
+                field_site(cls, name),
+            )
+        initial = (
+            self.value(declared.initial) if isinstance(declared.initial, Parameter) else declared.initial
+        )
+        try:
+            self._check_initial(type_, initial)
+        except ModelError as e:
+            raise LanguageError(f"{where}: initial value: {e.message}", field_site(cls, name)) from None
+        return FieldType(name, type_, initial, declared.meaning, declared.output)
+
+    def _check_initial(self, type_: ValueType, initial: Any) -> None:
+        match type_:
+            case MapType():
+                items = initial.values() if isinstance(initial, Mapping) else [initial]
+                for item in items:
+                    self._check_initial(type_.value, item)
+            case SeqType():
+                if len(initial) > type_.capacity:
+                    raise ModelError(f"{len(initial)} items in a sequence of {type_.capacity}")
+            case RecordType():
+                pass
+            case SetType():
+                if not isinstance(initial, Set | tuple):
+                    raise ModelError(f"{initial!r} is no set; write '()' or 'frozenset()' for the empty one")
+                type_.encode(frozenset(initial))
+            case _:
+                type_.encode(initial)
+
+
+def _ends_in_record(type_: MapType) -> bool:
+    inner: ValueType = type_
+    while isinstance(inner, MapType):
+        inner = inner.value
+    return isinstance(inner, RecordType)
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, enum.Enum):
+        return value.value if isinstance(value.value, str) else value.name
+    return value if isinstance(value, str) else repr(value)
+
+
+def field_site(cls: type[Any], name: str) -> Site | None:
+    """Where a field of a class is declared, as far as its source can be read."""
+    import inspect
+
+    try:
+        lines, start = inspect.getsourcelines(cls)
+        file = inspect.getsourcefile(cls) or "?"
+    except (OSError, TypeError):
+        return None
+    for number, text in enumerate(lines):
+        if name and text.strip().startswith((f"{name}:", f"{name} ", f"{name}=")):
+            return Site(file, start + number, text.strip())
+    return Site(file, start, lines[0].strip())

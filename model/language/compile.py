@@ -1,0 +1,671 @@
+"""Compile a system: read the source of its actions and properties, type it, and build the IR.
+
+Compilation is repeated until nothing changes: columns that no action writes are constants, and
+branches, actions and further columns that depend on them vanish. What a scenario leaves out costs
+nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from slotproof.model.language import surface
+from slotproof.model.language.bind import WIDE, Binding
+from slotproof.model.language.columns import Valuation, columns_of
+from slotproof.model.language.errors import LanguageError, Site
+from slotproof.model.language.expressions import Expressions
+from slotproof.model.language.ir import (
+    Action,
+    Assign,
+    Block,
+    Call,
+    Conjunct,
+    Const,
+    Decide,
+    Do,
+    Expr,
+    For,
+    Function,
+    If,
+    Local,
+    Property,
+    Read,
+    Return,
+    Statement,
+    Witness,
+    Write,
+)
+from slotproof.model.language.link import parameters_of
+from slotproof.model.language.operands import BOOL, FALSE, TRUE, Nothing, Operand, Place
+from slotproof.model.language.program import Point, Premise, Program
+from slotproof.model.language.source import Source
+from slotproof.model.language.statements import Statements
+from slotproof.model.language.system import System
+from slotproof.model.language.types import BoolType, IntType, OptionalType, ScalarType, ValueType
+from slotproof.model.language.values import State
+from slotproof.model.language.walk import expressions_of, statements_of
+
+Signature = tuple[Any, ...]
+
+
+def compile_system(system: System) -> Program:
+    """The program of a system; ``LanguageError`` names the user's file and line where it is wrong."""
+    constant: dict[int, Valuation] = {}
+    while True:
+        compiler = Compiler(system, constant)
+        program = compiler.program()
+        written = compiler.all_written(program)
+        unwritten = {c: program.columns[c].initial for c in range(len(program.columns)) if c not in written}
+        if unwritten == constant:
+            return program
+        constant = unwritten
+
+
+class Compiler:
+    """One pass over a system, with the columns that are known to be constant."""
+
+    def __init__(self, system: System, constant_columns: dict[int, Valuation]) -> None:
+        self.system = system
+        self.binding = Binding(system.name, system.parameters)
+        self.constant_columns = constant_columns
+        if not (isinstance(system.state, type) and issubclass(system.state, State)):
+            raise LanguageError(f"system {system.name}: state is {system.state!r}; write a subclass of State")
+        self.state = self.binding.record(system.state)
+        self.columns = columns_of(self.state)
+        self.sites: list[Site] = []
+        self.premises: list[Premise] = []
+        self.crashes: list[str] = []
+        self.functions: list[Function | None] = []
+        self._instances: dict[Signature, int] = {}
+        self._results: dict[int, ScalarType | None] = {}
+        self._active: list[Callable[..., Any]] = []
+        self._alternatives = {d.point: d.functions for d in system.decisions}
+        self._points: dict[str, int] = {}
+        self._decisions: list[Point] = []
+        self._texts: dict[Callable[..., Any], Source] = {}
+        self._written: dict[int, frozenset[int]] = {}
+
+    # -- what bodies ask for -----------------------------------------------------------------------
+
+    def text(self, function: Callable[..., Any]) -> Source:
+        """The source of a function, read once."""
+        if function not in self._texts:
+            self._texts[function] = Source(function)
+        return self._texts[function]
+
+    def site(self, site: Site) -> int:
+        """The number of a place of model errors."""
+        if site not in self.sites:
+            self.sites.append(site)
+        return self.sites.index(site)
+
+    def premise(self, property_name: str | None, site: Site) -> int:
+        """The number of an implication's premise."""
+        entry = Premise(property_name or "", site)
+        if entry not in self.premises:
+            self.premises.append(entry)
+        return self.premises.index(entry)
+
+    def cause(self, name: str) -> int:
+        """The number of a crash cause."""
+        if name not in self.crashes:
+            self.crashes.append(name)
+        return self.crashes.index(name)
+
+    def call(
+        self, value: Any, body: Expressions, node: ast.Call, effect: bool = False
+    ) -> Call | Decide | None:
+        """A call of a helper or decision, compiled for the types of its arguments."""
+        if isinstance(value, surface.Decision):
+            return self._decide(value, body, node, effect)
+        if isinstance(value, surface.Action | surface.Property | surface.Witness):
+            raise body.error(node, f"{value} is called; write a helper function that both use")
+        if not hasattr(value, "__code__"):
+            raise body.error(node, f"'{ast.unparse(node.func)}' is no function of the language")
+        number, arguments = self._instance(value, body, node)
+        returns = self._results[number]
+        if returns is None and not effect:
+            return None
+        if returns is not None and effect:
+            raise body.error(
+                node, f"the value of '{ast.unparse(node)}' is not used; assign it or leave it out"
+            )
+        return Call(returns or BOOL, number, arguments)
+
+    def _decide(
+        self, point: surface.Decision[..., Any], body: Expressions, node: ast.Call, effect: bool
+    ) -> Decide | None:
+        functions = self._alternatives.get(point)
+        if not functions:
+            raise body.error(
+                node, f"{point} has no alternatives; list them in System(decisions=[Alternatives(…)])"
+            )
+        compiled = [self._instance(f, body, node) for f in functions]
+        returns = self._results[compiled[0][0]]
+        for function, (number, _) in zip(functions, compiled, strict=True):
+            if self._results[number] != returns:
+                raise body.error(
+                    node, f"alternative {function.__name__} of {point} returns another type than the first"
+                )
+        if returns is None and not effect:
+            return None
+        if point.name not in self._points:
+            self._points[point.name] = len(self._decisions)
+            self._decisions.append(Point(point.name, tuple(f.__name__ for f in functions)))
+        return Decide(
+            returns or BOOL, self._points[point.name], tuple(n for n, _ in compiled), compiled[0][1]
+        )
+
+    def _instance(
+        self, function: Callable[..., Any], body: Expressions, node: ast.Call
+    ) -> tuple[int, tuple[Expr, ...]]:
+        """The number of a function compiled for these arguments, and the scalars to pass."""
+        text = self.text(function)
+        if function in self._active:
+            raise body.error(
+                node, f"{text.name} calls itself; recursion is not in the language, write a loop"
+            )
+        hints = text.hints()
+        given = self._arguments(text, body, node)
+        parameters: list[Local] = []
+        passed: list[Expr] = []
+        names: dict[str, Operand] = {}
+        key: list[Any] = [function]
+        for name, argument in given.items():
+            operand = (
+                body.operand(argument) if isinstance(argument, ast.expr) else body.constant(argument, node)
+            )
+            if name not in hints:
+                raise LanguageError(
+                    f"{text.name}: parameter '{name}' has no type; write '{name}: type'", text.site(text.tree)
+                )
+            if isinstance(operand, Place):
+                indices = []
+                for i, index in enumerate(operand.indices):
+                    if isinstance(index, Const):
+                        indices.append(cast(Expr, index))
+                    else:
+                        local = Local(index.type, f"{name}[{i}]")
+                        parameters.append(local)
+                        passed.append(index)
+                        indices.append(local)
+                self._check_place(hints[name], operand.type, name, text, body, node)
+                names[name] = Place(operand.root, operand.type, operand.column, tuple(indices))
+                key.append((name, names[name]))
+                continue
+            expression = self._scalar_argument(operand, hints[name], name, text, body, node)
+            if isinstance(expression, Const):
+                names[name] = expression
+                key.append((name, expression))
+                continue
+            local = Local(expression.type, name)
+            parameters.append(local)
+            passed.append(expression)
+            names[name] = local
+            key.append((name, expression.type))
+        signature = (*key, getattr(body, "writable", True))
+        if signature not in self._instances:
+            number = len(self.functions)
+            self.functions.append(None)
+            self._instances[signature] = number
+            self._active.append(function)
+            self._results[number] = self._returns(text, hints)
+            self.functions[number] = self._function(text, hints, parameters, names, body)
+            self._active.pop()
+        return self._instances[signature], tuple(passed)
+
+    def _arguments(self, text: Source, body: Expressions, node: ast.Call) -> dict[str, Any]:
+        """Arguments by parameter name: expressions, or constants where a default is taken."""
+        spec = text.tree.args
+        if spec.vararg or spec.kwarg or spec.posonlyargs:
+            raise LanguageError(f"{text.name}: '*' parameters are not in the language", text.site(text.tree))
+        names = [a.arg for a in spec.args + spec.kwonlyargs]
+        given: dict[str, Any] = {}
+        if len(node.args) > len(spec.args):
+            raise body.error(
+                node, f"{text.name} takes {len(spec.args)} arguments, {len(node.args)} are given"
+            )
+        for name, argument in zip(names, node.args, strict=False):
+            if isinstance(argument, ast.Starred):
+                raise body.error(argument, "'*' is not in the language; write the arguments one by one")
+            given[name] = argument
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg not in names or keyword.arg in given:
+                raise body.error(node, f"{text.name} has no parameter '{keyword.arg}' left to give")
+            given[keyword.arg] = keyword.value
+        defaults = dict(
+            zip(
+                reversed([a.arg for a in spec.args]), reversed(text.function.__defaults__ or ()), strict=False
+            )
+        )
+        defaults.update(text.function.__kwdefaults__ or {})
+        for name in names:
+            if name not in given:
+                if name not in defaults:
+                    raise body.error(node, f"{text.name} needs an argument '{name}'")
+                given[name] = defaults[name]
+        return {name: given[name] for name in names}
+
+    def _check_place(
+        self, hint: Any, type_: ValueType, name: str, text: Source, body: Expressions, node: ast.Call
+    ) -> None:
+        expected = self.binding.type_of(hint, text.site(text.tree))
+        if expected != type_:
+            raise body.error(node, f"parameter '{name}' of {text.name} is a {expected}, a {type_} is given")
+
+    def _scalar_argument(
+        self, operand: Operand, hint: Any, name: str, text: Source, body: Expressions, node: ast.Call
+    ) -> Expr:
+        if hint is int:
+            expected: ScalarType = WIDE
+        else:
+            expected = self.binding.scalar_of(
+                hint, f"parameter '{name}' of {text.name}", text.site(text.tree)
+            )
+        optional = not isinstance(operand, Nothing) and isinstance(
+            getattr(operand, "type", None), OptionalType
+        )
+        if optional and not isinstance(expected, OptionalType):
+            inner = cast(OptionalType, cast(Expr, operand).type).item
+            if inner == expected or (isinstance(inner, IntType) and isinstance(expected, IntType)):
+                return cast(Expr, operand)
+        value = body.coerce(operand, expected, node)
+        return value
+
+    def _returns(self, text: Source, hints: dict[str, Any]) -> ScalarType | None:
+        if "return" not in hints:
+            raise LanguageError(
+                f"{text.name} has no result type; write '-> bool', '-> None', …", text.site(text.tree)
+            )
+        if hints["return"] is type(None):
+            return None
+        if hints["return"] is int:
+            return WIDE
+        return self.binding.scalar_of(hints["return"], f"the result of {text.name}", text.site(text.tree))
+
+    def _function(
+        self,
+        text: Source,
+        hints: dict[str, Any],
+        parameters: list[Local],
+        names: dict[str, Operand],
+        caller: Expressions,
+    ) -> Function:
+        body = Statements(self, text, None)
+        body.returns = self._returns(text, hints)
+        body.writable = getattr(caller, "writable", True)
+        for local in parameters:
+            body.fresh(local.name)
+        body.names = names
+        statements, goes_on = body.block(text.body)
+        if goes_on and body.returns is not None:
+            raise LanguageError(
+                f"{text.name} can end without 'return'; return a value on every way", text.site(text.tree)
+            )
+        return Function(text.name, tuple(parameters), body.returns, tuple(statements))
+
+    # -- actions, properties, witnesses --------------------------------------------------------------
+
+    def _roots(self, text: Source, names: Sequence[str], roots: Sequence[str]) -> dict[str, Operand]:
+        """The state parameters of a function, by name."""
+        hints = text.hints()
+        found: dict[str, Operand] = {}
+        for name, root in zip(names, roots, strict=True):
+            hint = hints.get(name)
+            if not (
+                isinstance(hint, type) and issubclass(self.system.state, hint) and issubclass(hint, State)
+            ):
+                raise LanguageError(
+                    f"{text.name}: parameter '{name}' has to be the state; write '{name}: {self.system.state.__name__}'",
+                    text.site(text.tree),
+                )
+            found[name] = Place(cast(Any, root), self.state, 0, ())
+        return found
+
+    def _parameter_names(self, text: Source) -> list[str]:
+        spec = text.tree.args
+        if spec.vararg or spec.kwarg or spec.kwonlyargs or spec.posonlyargs or spec.defaults:
+            raise LanguageError(f"{text.name}: parameters are plain names with types", text.site(text.tree))
+        return [a.arg for a in spec.args]
+
+    def _ranged(self, text: Source, names: Sequence[str]) -> list[Local]:
+        """Parameters that range over a finite type."""
+        hints = text.hints()
+        result = []
+        for name in names:
+            if name not in hints:
+                raise LanguageError(
+                    f"{text.name}: parameter '{name}' has no type; write '{name}: type'", text.site(text.tree)
+                )
+            try:
+                type_ = self.binding.scalar_of(hints[name], f"parameter '{name}'", None)
+            except LanguageError as e:
+                raise LanguageError(
+                    f"{text.name}: parameter '{name}': {e.message}", text.site(text.tree)
+                ) from None
+            if type_.size > 2**20:
+                raise LanguageError(
+                    f"{text.name}: parameter '{name}' has {type_.size} values; at most 2^20",
+                    text.site(text.tree),
+                )
+            result.append(Local(type_, name))
+        return result
+
+    def action(self, declared: surface.Action[Any]) -> Action:
+        """An action or initial function in the IR."""
+        text = self.text(declared.function)
+        names = self._parameter_names(text)
+        if not names:
+            raise LanguageError(
+                f"{text.name} has no state parameter; write 'def {text.name}(s: {self.system.state.__name__}, …) -> None'",
+                text.site(text.tree),
+            )
+        if text.hints().get("return", type(None)) is not type(None):
+            raise LanguageError(
+                f"{text.name} is an action and returns nothing; write '-> None'", text.site(text.tree)
+            )
+        body = Statements(self, text, None)
+        parameters = self._ranged(text, names[1:])
+        body.names = self._roots(text, names[:1], ["state"])
+        for local in parameters:
+            body.fresh(local.name)
+            single = local.type.size == 1
+            low = local.type.low if isinstance(local.type, IntType) else 0
+            body.names[local.name] = Const(local.type, low) if single else local
+        guard, effect = self._split(body, text)
+        body.writable = True
+        statements, _ = body.block(effect)
+        return Action(text.name, tuple(parameters), tuple(guard), tuple(statements))
+
+    def _split(self, body: Statements, text: Source) -> tuple[list[Conjunct], list[ast.stmt]]:
+        """The guard's conjuncts, and the statements of the effect."""
+        conjuncts: list[Conjunct] = []
+        body.writable = False
+        statements = text.body
+        for i, statement in enumerate(statements):
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Name)
+                and text.lookup(call.func.id) is surface.require
+            ):
+                return conjuncts, statements[i:]
+            if not call.args or call.keywords:
+                raise body.error(call, "require() takes one condition or several")
+            for argument in call.args:
+                conjuncts.extend(self._conjuncts(body, text, argument))
+        return conjuncts, []
+
+    def _conjuncts(self, body: Statements, text: Source, node: ast.expr) -> list[Conjunct]:
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return [c for value in node.values for c in self._conjuncts(body, text, value)]
+        return [Conjunct(body.condition(node), text.site(node))]
+
+    def property(self, declared: surface.Property, actions: Sequence[surface.Action[Any]]) -> Property:
+        """A property in the IR."""
+        text = self.text(declared.function)
+        names = self._parameter_names(text)
+        count = 1 if declared.over == "state" else 2
+        if len(names) < count:
+            needed = "the state" if count == 1 else "'before' and 'after'"
+            raise LanguageError(f"{text.name}: a property needs {needed} as parameters", text.site(text.tree))
+        body = Statements(self, text, declared.name)
+        body.writable = False
+        body.names = self._roots(text, names[:count], ["state"] if count == 1 else ["before", "after"])
+        numbers: tuple[int, ...] | None = None
+        parameters = self._ranged(text, names[count:])
+        if declared.on is not None:
+            numbers = tuple(actions.index(a) for a in declared.on if a in actions)
+            for a in declared.on:
+                self._check_same_parameters(a, parameters, text)
+        elif parameters:
+            raise LanguageError(
+                f"{text.name}: '{parameters[0].name}' is no state; a property about an action's parameters "
+                "is marked '@step_invariant(on=action)'",
+                text.site(text.tree),
+            )
+        for local in parameters:
+            body.fresh(local.name)
+            low = local.type.low if isinstance(local.type, IntType) else 0
+            body.names[local.name] = Const(local.type, low) if local.type.size == 1 else local
+        setup, conjuncts = self._judgement(body, text)
+        return Property(declared.name, declared.over, numbers, tuple(parameters), setup, conjuncts)
+
+    def _check_same_parameters(
+        self, action: surface.Action[Any], parameters: list[Local], text: Source
+    ) -> None:
+        of_action = self._ranged(
+            self.text(action.function), self._parameter_names(self.text(action.function))[1:]
+        )
+        if parameters and [p.type for p in parameters] != [p.type for p in of_action]:
+            shown = ", ".join(f"{p.name}: {p.type}" for p in of_action)
+            raise LanguageError(
+                f"{text.name}: {action} has the parameters ({shown}); write all of them or none",
+                text.site(text.tree),
+            )
+
+    def _judgement(self, body: Statements, text: Source) -> tuple[Block, tuple[Conjunct, ...]]:
+        """The statements before the final ``return``, and the parts of what it returns."""
+        if text.hints().get("return") is not bool:
+            raise LanguageError(f"{text.name} is true or false; write '-> bool'", text.site(text.tree))
+        body.returns = BoolType()
+        statements = text.body
+        last = statements[-1] if statements else None
+        returns = [n for s in statements for n in ast.walk(s) if isinstance(n, ast.Return)]
+        if isinstance(last, ast.Return) and last.value is not None and returns == [last]:
+            setup, _ = body.block(statements[:-1])
+            return tuple(setup), tuple(self._conjuncts(body, text, last.value))
+        compiled, goes_on = body.block(statements)
+        if goes_on:
+            raise LanguageError(
+                f"{text.name} can end without 'return'; return a bool on every way", text.site(text.tree)
+            )
+        verdict = Local(BOOL, body.fresh("verdict"))
+        block = returning_into(tuple(compiled), verdict)
+        return (Assign(verdict, TRUE), *block), (Conjunct(verdict, text.site(text.tree)),)
+
+    def witness(self, declared: surface.Witness) -> Witness:
+        """A witness in the IR."""
+        text = self.text(declared.function)
+        setup, condition = self.predicate(text)
+        return Witness(declared.name, setup, condition)
+
+    def predicate(self, text: Source) -> tuple[Block, Expr]:
+        """A condition on a state."""
+        body = Statements(self, text, None)
+        body.writable = False
+        names = self._parameter_names(text)
+        if len(names) != 1:
+            raise LanguageError(f"{text.name} takes the state and nothing else", text.site(text.tree))
+        body.names = self._roots(text, names, ["state"])
+        setup, conjuncts = self._judgement(body, text)
+        conditions = tuple(c.condition for c in conjuncts)
+        from slotproof.model.language.operands import conjunction
+
+        return setup, conjunction(list(conditions))
+
+    # -- the whole ---------------------------------------------------------------------------------
+
+    def program(self) -> Program:
+        """Compile everything."""
+        system = self.system
+        self.binding.check_names(parameters_of(system))
+        self._check_unique(system)
+        compiled = [(a, self.action(a)) for a in system.actions]
+        kept = [(a, c) for a, c in compiled if not any(g.condition == FALSE for g in c.guard)]
+        dropped = tuple(a.name for a, c in compiled if any(g.condition == FALSE for g in c.guard))
+        initial = tuple(self.action(a) for a in system.initial)
+        declared = [a for a, _ in kept]
+        properties = tuple(self.property(p, declared) for p in system.properties)
+        witnesses = tuple(self.witness(w) for w in system.witnesses)
+        final = None
+        if system.final is not None:
+            setup, final = self.predicate(self.text(system.final))
+            if setup:
+                raise LanguageError(
+                    f"{system.final.__name__} has to be one 'return' line",
+                    self.text(system.final).site(self.text(system.final).tree),
+                )
+        parameters = {n: self.binding.value(p) for n, p in parameters_of(system).items()}
+        functions = tuple(cast(Function, f) for f in self.functions)
+        actions = tuple(c for _, c in kept)
+        content = (
+            self.columns,
+            functions,
+            tuple(self._decisions),
+            tuple(self.crashes),
+            initial,
+            actions,
+            properties,
+            witnesses,
+            final,
+        )
+        return Program(
+            name=system.name,
+            digest=digest(content),
+            system=system,
+            parameters=parameters,
+            state=self.state,
+            columns=self.columns,
+            functions=functions,
+            decisions=tuple(self._decisions),
+            crashes=tuple(self.crashes),
+            sites=tuple(self.sites),
+            premises=tuple(self.premises),
+            initial=initial,
+            actions=actions,
+            properties=properties,
+            witnesses=witnesses,
+            final=final,
+            dropped=dropped,
+        )
+
+    def _check_unique(self, system: System) -> None:
+        for what, names in (
+            ("actions", [a.name for a in [*system.actions, *system.initial]]),
+            ("properties", [p.name for p in system.properties]),
+            ("witnesses", [w.name for w in system.witnesses]),
+        ):
+            twice = [n for n in names if names.count(n) > 1]
+            if twice:
+                raise LanguageError(f"system {system.name} has two {what} named '{twice[0]}'")
+        for a in [*system.actions, *system.initial]:
+            if not isinstance(a, surface.Action):
+                raise LanguageError(
+                    f"system {system.name}: {getattr(a, '__name__', a)} is no action; mark it with '@action'"
+                )
+
+    # -- what blocks read and write -------------------------------------------------------------------
+
+    def written(self, block: Block) -> set[int]:
+        """The columns that a block writes, helpers included."""
+        found: set[int] = set()
+        for statement in statements_of(block):
+            if isinstance(statement, Write):
+                found.add(statement.column)
+            for expression in expressions_of(statement):
+                if isinstance(expression, Call):
+                    found |= self._written_by(expression.function)
+                elif isinstance(expression, Decide):
+                    for f in expression.functions:
+                        found |= self._written_by(f)
+        return found
+
+    def _written_by(self, number: int) -> frozenset[int]:
+        if number not in self._written:
+            function = self.functions[number]
+            self._written[number] = frozenset(self.written(function.body)) if function else frozenset()
+        return self._written[number]
+
+    def all_written(self, program: Program) -> set[int]:
+        """The columns that some action or initial function writes."""
+        found: set[int] = set()
+        for action in (*program.initial, *program.actions):
+            found |= self.written(action.effect)
+        return found
+
+    def read_elsewhere(self, condition: Expr, own: set[int], own_indices: tuple[Expr, ...]) -> bool:
+        """Whether an expression reads one of these columns at another place than its own item."""
+        for e in expressions_of(condition):
+            if isinstance(e, Read) and e.column in own and e.indices != own_indices:
+                return True
+            if isinstance(e, Call | Decide):
+                numbers = (e.function,) if isinstance(e, Call) else e.functions
+                if any(self._reads(n) & own for n in numbers):
+                    return True
+        return False
+
+    def _reads(self, number: int) -> set[int]:
+        function = self.functions[number]
+        found: set[int] = set()
+        for statement in statements_of(function.body if function else ()):
+            for e in expressions_of(statement):
+                if isinstance(e, Read):
+                    found.add(e.column)
+                elif isinstance(e, Call | Decide):
+                    for n in (e.function,) if isinstance(e, Call) else e.functions:
+                        found |= self._reads(n)
+        return found
+
+
+def returning_into(block: Block, verdict: Local) -> Block:
+    """A block with early returns as one whose result is in a local."""
+    result: list[Statement] = []
+    for i, statement in enumerate(block):
+        match statement:
+            case Return():
+                return (*result, Assign(verdict, cast(Expr, statement.value)))
+            case If():
+                rest = block[i + 1 :]
+                then = returning_into((*statement.then, *(() if ends(statement.then) else rest)), verdict)
+                otherwise = returning_into(
+                    (*statement.otherwise, *(() if ends(statement.otherwise) else rest)), verdict
+                )
+                return (*result, If(statement.condition, then, otherwise))
+            case For() if any(isinstance(s, Return) for s in statements_of(statement.body)):
+                raise LanguageError(
+                    "a property returns from inside a loop; write any(…), all(…) or a helper function"
+                )
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def ends(block: Block) -> bool:
+    """Whether a block always returns."""
+    return any(
+        isinstance(s, Return) or (isinstance(s, If) and ends(s.then) and ends(s.otherwise)) for s in block
+    )
+
+
+def digest(content: Any) -> str:
+    """A hash of compiled content that does not depend on where its source lies."""
+    sha = hashlib.sha256()
+
+    def feed(item: Any) -> None:
+        if isinstance(item, Site):
+            sha.update(item.text.encode())
+        elif isinstance(item, tuple):
+            sha.update(b"(")
+            for x in item:
+                feed(x)
+            sha.update(b")")
+        elif is_dataclass(item) and not isinstance(item, type):
+            sha.update(type(item).__name__.encode())
+            for f in fields(item):
+                feed(getattr(item, f.name))
+        elif isinstance(item, type):
+            names = [m.name for m in cast(Any, item)] if hasattr(item, "__members__") else []
+            sha.update(f"{item.__name__}{names}".encode())
+        else:
+            sha.update(repr(item).encode() + b";")
+
+    feed(content)
+    return sha.hexdigest()[:16]
+
+
+__all__ = ["Compiler", "Do", "compile_system"]

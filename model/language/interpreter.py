@@ -1,0 +1,261 @@
+"""The interpreter: a system's own Python functions, run on state objects, one step at a time.
+
+It is the meaning of the language that the other engines are compared with, and what every trace is
+replayed in before it is reported. A breakpoint in an action stops here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slotproof.model.language import ir
+from slotproof.model.language.bind import Binding
+from slotproof.model.language.columns import Valuation, decode, encode
+from slotproof.model.language.errors import Crash, ModelError, NotEnabled, users_line
+from slotproof.model.language.link import Linker
+from slotproof.model.language.operands import from_code, to_code
+from slotproof.model.language.program import Program
+from slotproof.model.language.source import Source
+from slotproof.model.language.surface import Action, Property
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step leads to: the state with its outputs, and the cause if it crashed."""
+
+    state: Valuation
+    crash: str | None
+
+
+class Interpreter:
+    """Runs a program's source with one alternative chosen at each decision point.
+
+    Arguments of actions are numbers as the IR has them, in the order of the parameters.
+    """
+
+    def __init__(self, program: Program, choices: Sequence[int]) -> None:
+        self.program = program
+        system = program.system
+        self.binding = Binding(system.name, system.parameters)
+        points = {p.name: p.alternatives[c] for p, c in zip(program.decisions, choices, strict=True)}
+        chosen = {}
+        for d in system.decisions:
+            name = points.get(d.point.name)
+            chosen[d.point] = next((f for f in d.functions if f.__name__ == name), d.functions[0])
+        self.linker = Linker(self.binding, chosen)
+        by_name = {a.name: a for a in (*system.actions, *system.initial)}
+        self._actions = [by_name[a.name] for a in program.actions]
+        self._initial = [by_name[a.name] for a in program.initial]
+        self._outputs = [
+            (c.offset, c.offset + c.cells, c.initial) for c in program.columns if c.output and c.cells
+        ]
+        self._conjuncts: dict[int, list[Callable[..., bool]]] = {}
+
+    # -- values --------------------------------------------------------------------------------------
+
+    def arguments(self, action: ir.Action, numbers: Sequence[int]) -> dict[str, Any]:
+        """The values of an action's parameters by name."""
+        return {
+            p.name: p.type.decode(to_code(p.type, n)) for p, n in zip(action.parameters, numbers, strict=True)
+        }
+
+    def numbers(self, action: ir.Action, values: dict[str, Any]) -> tuple[int, ...]:
+        """The numbers of an action's arguments, of their values."""
+        return tuple(from_code(p.type, p.type.encode(values[p.name])) for p in action.parameters)
+
+    def all_arguments(self, action: ir.Action) -> Iterator[tuple[int, ...]]:
+        """Every combination of arguments, the first parameter varying slowest."""
+        yield from itertools.product(
+            *([from_code(p.type, c) for c in range(p.type.size)] for p in action.parameters)
+        )
+
+    def fresh(self, state: Valuation) -> Valuation:
+        """The state with every output at its initial value."""
+        cells = list(state)
+        for start, end, initial in self._outputs:
+            cells[start:end] = initial
+        return tuple(cells)
+
+    def stored(self, state: Valuation) -> Valuation:
+        """What identifies a state: its valuation with outputs at their initial values."""
+        return self.fresh(state)
+
+    def object(self, state: Valuation) -> Any:
+        """The state object of a valuation."""
+        return decode(self.program.state, state)
+
+    # -- steps ---------------------------------------------------------------------------------------
+
+    def initial(self) -> list[tuple[int | None, tuple[int, ...], Valuation]]:
+        """The initial states, with the initial action and arguments that make each."""
+        if not self.program.initial:
+            return [(None, (), self.program.start)]
+        found = []
+        for number, action in enumerate(self.program.initial):
+            for numbers in self.all_arguments(action):
+                try:
+                    outcome = self._run(self._initial[number], action, self.program.start, numbers)
+                except NotEnabled:
+                    continue
+                found.append((number, numbers, outcome.state))
+        return found
+
+    def start(self, number: int, numbers: Sequence[int]) -> Valuation:
+        """The initial state that an initial action makes; ``NotEnabled`` if its guard is false."""
+        return self._run(
+            self._initial[number], self.program.initial[number], self.program.start, numbers
+        ).state
+
+    def step(self, state: Valuation, number: int, numbers: Sequence[int]) -> Outcome:
+        """Take a step; ``NotEnabled`` if its guard is false, ``ModelError`` if it leaves the model."""
+        return self._run(self._actions[number], self.program.actions[number], self.fresh(state), numbers)
+
+    def _run(
+        self, declared: Action[Any], action: ir.Action, state: Valuation, numbers: Sequence[int]
+    ) -> Outcome:
+        subject = self.object(state)
+        function = self.linker.function(declared.function)
+        crash = None
+        with model_errors():
+            try:
+                function(subject, **self.arguments(action, numbers))
+            except Crash as e:
+                crash = e.cause
+        return Outcome(encode(self.program.state, subject), crash)
+
+    def successors(self, state: Valuation) -> Iterator[tuple[int, tuple[int, ...], Outcome]]:
+        """Every enabled step in order of declaration: action, arguments, outcome."""
+        for number, action in enumerate(self.program.actions):
+            for numbers in self.all_arguments(action):
+                try:
+                    yield number, numbers, self.step(state, number, numbers)
+                except NotEnabled:
+                    continue
+
+    def blocked(self, state: Valuation, number: int, numbers: Sequence[int]) -> list[ir.Conjunct]:
+        """The conjuncts of an action's guard that are false; those after an error are left out."""
+        subject = self.object(self.fresh(state))
+        action = self.program.actions[number]
+        arguments = self.arguments(action, numbers)
+        false = []
+        for conjunct, test in zip(action.guard, self._guard(number), strict=True):
+            with model_errors():
+                if not test(subject, **arguments):
+                    false.append(conjunct)
+        return false
+
+    def _guard(self, number: int) -> list[Callable[..., bool]]:
+        if number not in self._conjuncts:
+            action = self.program.actions[number]
+            self._conjuncts[number] = self._parts(
+                self._actions[number].function, [c.site.text for c in action.guard], 0
+            )
+        return self._conjuncts[number]
+
+    def _parts(
+        self, function: Callable[..., Any], texts: Sequence[str], setup: int
+    ) -> list[Callable[..., bool]]:
+        """One function for each part of a condition, in the scope of the function that it is part of."""
+        import ast
+
+        source = Source(function)
+        parts = []
+        for text in texts:
+            tree = ast.parse("def part(): pass\n")
+            part = tree.body[0]
+            assert isinstance(part, ast.FunctionDef)
+            part.args = source.tree.args
+            for a in part.args.args:
+                a.annotation = None
+            returned = ast.Return(ast.parse(text, mode="eval").body)
+            part.body = [*source.body[:setup], returned] if setup else [returned]
+            ast.fix_missing_locations(tree)
+            scope: dict[str, Any] = dict(function.__globals__)
+            closure = function.__closure__ or ()
+            scope.update(zip(function.__code__.co_freevars, (c.cell_contents for c in closure), strict=True))
+            exec(compile(tree, source.file, "exec"), scope)
+            parts.append(self.linker.function(scope["part"]))
+        return parts
+
+    def walk(
+        self, start: tuple[int | None, Sequence[int]], path: Sequence[tuple[int, Sequence[int]]]
+    ) -> tuple[list[Valuation], str | None]:
+        """The states along a path, the initial one first, and the crash that ends it if there is one.
+
+        ``start`` is the initial action (``None`` where the system has none) with its arguments.
+        ``NotEnabled`` if a step's guard is false.
+        """
+        number, numbers = start
+        states = [self.program.start if number is None else self.start(number, numbers)]
+        crash = None
+        for action, arguments in path:
+            outcome = self.step(states[-1], action, arguments)
+            states.append(outcome.state)
+            crash = outcome.crash
+        return states, crash
+
+    # -- judgements ----------------------------------------------------------------------------------
+
+    def holds(
+        self, property: int, before: Valuation | None, numbers: Sequence[int], after: Valuation
+    ) -> list[bool]:
+        """Whether each conjunct of a property holds: of the state ``after``, or of the step to it."""
+        compiled = self.program.properties[property]
+        declared = next(p for p in self.program.system.properties if p.name == compiled.name)
+        subject: list[Any] = [
+            self.object(self.fresh(after)) if compiled.over == "state" else self.object(after)
+        ]
+        arguments: list[Any] = []
+        if compiled.over == "step":
+            assert before is not None
+            subject.insert(0, self.object(self.fresh(before)))
+            arguments = [
+                p.type.decode(to_code(p.type, n)) for p, n in zip(compiled.parameters, numbers, strict=False)
+            ]
+        if len(compiled.conjuncts) == 1:
+            with model_errors():
+                return [bool(self.linker.function(declared.function)(*subject, *arguments))]
+        results = []
+        for test in self._property_parts(declared, compiled):
+            with model_errors():
+                results.append(bool(test(*subject, *arguments)))
+        return results
+
+    def _property_parts(self, declared: Property, compiled: ir.Property) -> list[Callable[..., bool]]:
+        setup = len(Source(declared.function).body) - 1
+        return self._parts(declared.function, [c.site.text for c in compiled.conjuncts], setup)
+
+    def witnessed(self, witness: int, state: Valuation) -> bool:
+        """Whether a state is the one that a witness describes."""
+        name = self.program.witnesses[witness].name
+        declared = next(w for w in self.program.system.witnesses if w.name == name)
+        with model_errors():
+            return bool(self.linker.function(declared.function)(self.object(self.fresh(state))))
+
+    def final(self, state: Valuation) -> bool:
+        """Whether the system may stop in a state."""
+        final = self.program.system.final
+        with model_errors():
+            return final is not None and bool(self.linker.function(final)(self.object(self.fresh(state))))
+
+
+class model_errors:
+    """Gives a model error the user's line, and makes one of what Python raises for empty choices."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, NotEnabled | Crash):
+            return
+        if isinstance(error, ModelError):
+            if error.site is None:
+                raise ModelError(error.message, users_line(trace)) from None
+            return
+        if isinstance(error, StopIteration) or (isinstance(error, ValueError) and "empty" in str(error)):
+            raise ModelError("the least, greatest or first of nothing is taken", users_line(trace)) from None
+        if isinstance(error, TypeError | AttributeError) and "None" in str(error):
+            raise ModelError("an empty optional is read", users_line(trace)) from None

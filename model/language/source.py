@@ -1,0 +1,91 @@
+"""A function's source as a syntax tree with the lines of its file, and the meaning of its names."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import textwrap
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from slotproof.model.language.errors import LanguageError, Site
+
+MISSING = object()
+
+
+class Source:
+    """The text of one function of the language."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = function.__name__
+        self.file = function.__code__.co_filename
+        try:
+            lines, start = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise LanguageError(
+                f"{self.name}: its source cannot be read; write it in a file",
+                Site(self.file, function.__code__.co_firstlineno),
+            ) from None
+        self._offset = start - 1
+        try:
+            tree = ast.parse(textwrap.dedent("".join(lines)))
+        except SyntaxError:
+            tree = ast.Module([], [])
+        if not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
+            raise LanguageError(
+                f"{self.name} is no plain function; write 'def {self.name}(…):'", Site(self.file, start)
+            )
+        self.tree: ast.FunctionDef = tree.body[0]
+
+    def site(self, node: ast.AST) -> Site:
+        """Where a node stands, with the source of the node itself."""
+        line = getattr(node, "lineno", 1) + self._offset
+        text = ast.unparse(node) if isinstance(node, ast.expr) else linecache.getline(self.file, line).strip()
+        return Site(self.file, line, text)
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements without the docstring."""
+        first = self.tree.body[0]
+        documented = (
+            isinstance(first, ast.Expr)
+            and isinstance(first.value, ast.Constant)
+            and isinstance(first.value.value, str)
+        )
+        return self.tree.body[1:] if documented else self.tree.body
+
+    def hints(self) -> dict[str, Any]:
+        """The annotations of parameters and result, evaluated."""
+        closure = inspect.getclosurevars(self.function).nonlocals
+        try:
+            return get_type_hints(self.function, localns=closure, include_extras=True)
+        except NameError as e:
+            raise LanguageError(
+                f"{self.name}: annotation names {e.name!r}, which is not defined", self.site(self.tree)
+            ) from None
+
+    def annotation(self, node: ast.expr) -> Any:
+        """The type that an annotation of a local variable names."""
+        scope = {
+            **vars(builtins),
+            **self.function.__globals__,
+            **inspect.getclosurevars(self.function).nonlocals,
+        }
+        try:
+            return eval(compile(ast.Expression(node), self.file, "eval"), scope)  # the user's own annotation
+        except NameError as e:
+            raise LanguageError(
+                f"annotation names {e.name!r}, which is not defined", self.site(node)
+            ) from None
+
+    def lookup(self, name: str) -> Any:
+        """What a name that is no local means: a closure's, a global's or a builtin's; else ``MISSING``."""
+        code = self.function.__code__
+        if name in code.co_freevars and self.function.__closure__:
+            return self.function.__closure__[code.co_freevars.index(name)].cell_contents
+        if name in self.function.__globals__:
+            return self.function.__globals__[name]
+        return getattr(builtins, name, MISSING)
