@@ -246,7 +246,10 @@ class Binding:
             try:
                 type_ = self.type_of(annotation)
             except LanguageError as e:
-                raise LanguageError(f"{cls.__name__}.{name}: {e.message}", field_site(cls, name)) from None
+                raise LanguageError(
+                    e.message if e.site else f"{cls.__name__}.{name}: {e.message}",
+                    e.site or field_site(cls, name),
+                ) from None
             fields.append(self._field(cls, name, type_, declared))
         for name, value in vars(cls).items():
             if isinstance(value, Field) and name not in hints:
@@ -275,28 +278,32 @@ class Binding:
             self.value(declared.initial) if isinstance(declared.initial, Parameter) else declared.initial
         )
         try:
-            self._check_initial(type_, initial)
-        except ModelError as e:
-            raise LanguageError(f"{where}: initial value: {e.message}", field_site(cls, name)) from None
+            initial = self._initial(type_, initial)
+        except (ModelError, TypeError) as e:
+            raise LanguageError(f"{where}: initial value: {e}", field_site(cls, name)) from None
         return FieldType(name, type_, initial, declared.meaning, declared.output)
 
-    def _check_initial(self, type_: ValueType, initial: Any) -> None:
+    def _initial(self, type_: ValueType, initial: Any) -> Any:
+        """An initial value as states hold it; ``ModelError`` if it does not fit."""
         match type_:
             case MapType():
-                items = initial.values() if isinstance(initial, Mapping) else [initial]
-                for item in items:
-                    self._check_initial(type_.value, item)
+                if isinstance(initial, Mapping):
+                    return {k: self._initial(type_.value, v) for k, v in initial.items()}
+                return self._initial(type_.value, initial)
             case SeqType():
                 if len(initial) > type_.capacity:
                     raise ModelError(f"{len(initial)} items in a sequence of {type_.capacity}")
-            case RecordType():
-                pass
+                return tuple(initial)
             case SetType():
                 if not isinstance(initial, Set | tuple):
-                    raise ModelError(f"{initial!r} is no set; write '()' or 'frozenset()' for the empty one")
+                    raise ModelError(f"{initial!r} is no set; write 'frozenset()' for the empty one")
                 type_.encode(frozenset(initial))
+                return frozenset(initial)
+            case RecordType():
+                return initial
             case _:
                 type_.encode(initial)
+                return initial
 
 
 def _ends_in_record(type_: MapType) -> bool:

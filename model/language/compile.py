@@ -73,7 +73,9 @@ class Compiler:
         self.binding = Binding(system.name, system.parameters)
         self.constant_columns = constant_columns
         if not (isinstance(system.state, type) and issubclass(system.state, State)):
-            raise LanguageError(f"system {system.name}: state is {system.state!r}; write a subclass of State")
+            raise LanguageError(
+                f"system {system.name}: state is {system.state!r}; write a subclass of State", system.site
+            )
         self.state = self.binding.record(system.state)
         self.columns = columns_of(self.state)
         self.sites: list[Site] = []
@@ -320,7 +322,8 @@ class Compiler:
                 isinstance(hint, type) and issubclass(self.system.state, hint) and issubclass(hint, State)
             ):
                 raise LanguageError(
-                    f"{text.name}: parameter '{name}' has to be the state; write '{name}: {self.system.state.__name__}'",
+                    f"{text.name}: parameter '{name}' has to be the state; "
+                    f"write '{name}: {self.system.state.__name__}'",
                     text.site(text.tree),
                 )
             found[name] = Place(cast(Any, root), self.state, 0, ())
@@ -361,7 +364,8 @@ class Compiler:
         names = self._parameter_names(text)
         if not names:
             raise LanguageError(
-                f"{text.name} has no state parameter; write 'def {text.name}(s: {self.system.state.__name__}, …) -> None'",
+                f"{text.name} has no state parameter; "
+                f"write 'def {text.name}(s: {self.system.state.__name__}, …) -> None'",
                 text.site(text.tree),
             )
         if text.hints().get("return", type(None)) is not type(None):
@@ -369,8 +373,8 @@ class Compiler:
                 f"{text.name} is an action and returns nothing; write '-> None'", text.site(text.tree)
             )
         body = Statements(self, text, None)
-        parameters = self._ranged(text, names[1:])
         body.names = self._roots(text, names[:1], ["state"])
+        parameters = self._ranged(text, names[1:])
         for local in parameters:
             body.fresh(local.name)
             single = local.type.size == 1
@@ -545,6 +549,18 @@ class Compiler:
         )
 
     def _check_unique(self, system: System) -> None:
+        for mark, kind, items in (
+            ("action", surface.Action, [*system.actions, *system.initial]),
+            ("invariant", surface.Property, system.properties),
+            ("witness", surface.Witness, system.witnesses),
+        ):
+            for item in items:
+                if not isinstance(item, kind):
+                    raise LanguageError(
+                        f"system {system.name}: {getattr(item, '__name__', item)} is not marked; "
+                        f"write '@{mark}' above it",
+                        system.site,
+                    )
         for what, names in (
             ("actions", [a.name for a in [*system.actions, *system.initial]]),
             ("properties", [p.name for p in system.properties]),
@@ -552,11 +568,8 @@ class Compiler:
         ):
             twice = [n for n in names if names.count(n) > 1]
             if twice:
-                raise LanguageError(f"system {system.name} has two {what} named '{twice[0]}'")
-        for a in [*system.actions, *system.initial]:
-            if not isinstance(a, surface.Action):
                 raise LanguageError(
-                    f"system {system.name}: {getattr(a, '__name__', a)} is no action; mark it with '@action'"
+                    f"system {system.name} has two {what} named '{twice[0]}'; rename one", system.site
                 )
 
     # -- what blocks read and write -------------------------------------------------------------------

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import total_ordering
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from slotproof.model.language.errors import LanguageError, Site, callers_line, unbound
 
@@ -46,14 +46,13 @@ def parameter(name: str, kind: type[T], default: Any, meaning: str) -> T:
     ``kind`` is a type of the language (``int``, ``bool``, an enum, ``Set[Adapter]``,
     ``Map[Request, Set[Adapter]]``…); elements of a domain may be given by their names.
     """
-    declared: Any = Parameter(name, kind, default, meaning, callers_line())
-    return declared  # type: ignore[no-any-return]
+    return cast(T, Parameter(name, kind, default, meaning, callers_line()))
 
 
 class DomainMeta(type):
     """Makes a domain class iterable and sized, for the type checker and for linked code."""
 
-    def __iter__(cls: type[D]) -> Iterator[D]:
+    def __iter__(cls: type[D]) -> Iterator[D]:  # type: ignore[misc]  # mypy wants a subclass of type here
         unbound(f"domain {cls.__name__}", f"write 'for x in {cls.__name__}' inside the language")
 
     def __len__(cls) -> int:
@@ -95,7 +94,7 @@ class Domain(metaclass=DomainMeta):
         return cls.names[index] if index < len(cls.names) else f"{cls.__name__.lower()}{index}"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.index == self.index  # type: ignore[attr-defined]
+        return type(other) is type(self) and other.index == self.index
 
     def __lt__(self, other: Self) -> bool:
         if type(other) is not type(self):

@@ -6,6 +6,7 @@ point at the user's own file and line and say what to write instead.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from dataclasses import dataclass
@@ -72,13 +73,15 @@ LIBRARY = Path(__file__).parent
 def users_line(trace: TracebackType | None) -> Site | None:
     """The innermost line of a traceback that is not the language's own."""
     frames = [f for f in traceback.extract_tb(trace) if Path(f.filename).parent != LIBRARY]
-    return Site(frames[-1].filename, frames[-1].lineno or 0, frames[-1].line or "") if frames else None
+    if not frames:
+        return None
+    return Site(os.path.realpath(frames[-1].filename), frames[-1].lineno or 0, frames[-1].line or "")
 
 
 def callers_line(depth: int = 2) -> Site:
     """The line that called the caller: where a declaration stands."""
     frame = sys._getframe(depth)
-    return Site(frame.f_code.co_filename, frame.f_lineno)
+    return Site(os.path.realpath(frame.f_code.co_filename), frame.f_lineno)
 
 
 def unbound(what: str, remedy: str) -> NoReturn:

@@ -870,7 +870,7 @@ class Expressions:
                 )
             raise self.error(
                 node,
-                f"method '{node.func.attr}' is not in the language as a value; {method_remedy(node.func.attr)}",
+                f"method '{node.func.attr}' is not in the language here; {method_remedy(node.func.attr)}",
             )
         if not isinstance(node.func, ast.Name):
             raise self.error(node, "a call of something that is no name; call a function of the module")
@@ -959,7 +959,8 @@ class Expressions:
             }
             raise self.error(
                 node,
-                f"{ast.unparse(node.func)}() is not in the language; {remedies.get(value, 'see its reference for what is')}",
+                f"{ast.unparse(node.func)}() is not in the language; "
+                f"{remedies.get(value, 'see its reference for what is')}",
             )
         return None
 

@@ -6,6 +6,8 @@ replayed in before it is reported. A breakpoint in an action stops here.
 
 from __future__ import annotations
 
+import ast
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from typing import Any
 from slotproof.model.language import ir
 from slotproof.model.language.bind import Binding
 from slotproof.model.language.columns import Valuation, decode, encode
-from slotproof.model.language.errors import Crash, ModelError, NotEnabled, users_line
+from slotproof.model.language.errors import Crash, ModelError, NotEnabled, Site, users_line
 from slotproof.model.language.link import Linker
 from slotproof.model.language.operands import from_code, to_code
 from slotproof.model.language.program import Program
@@ -93,7 +95,7 @@ class Interpreter:
         """The initial states, with the initial action and arguments that make each."""
         if not self.program.initial:
             return [(None, (), self.program.start)]
-        found = []
+        found: list[tuple[int | None, tuple[int, ...], Valuation]] = []
         for number, action in enumerate(self.program.initial):
             for numbers in self.all_arguments(action):
                 try:
@@ -142,36 +144,44 @@ class Interpreter:
         arguments = self.arguments(action, numbers)
         false = []
         for conjunct, test in zip(action.guard, self._guard(number), strict=True):
-            with model_errors():
-                if not test(subject, **arguments):
-                    false.append(conjunct)
+            try:
+                with model_errors():
+                    if not test(subject, **arguments):
+                        false.append(conjunct)
+            except ModelError:
+                if not false:
+                    raise
+                break
         return false
 
     def _guard(self, number: int) -> list[Callable[..., bool]]:
         if number not in self._conjuncts:
             action = self.program.actions[number]
             self._conjuncts[number] = self._parts(
-                self._actions[number].function, [c.site.text for c in action.guard], 0
+                self._actions[number].function, [c.site for c in action.guard], 0
             )
         return self._conjuncts[number]
 
     def _parts(
-        self, function: Callable[..., Any], texts: Sequence[str], setup: int
+        self, function: Callable[..., Any], sites: Sequence[Site], setup: int
     ) -> list[Callable[..., bool]]:
         """One function for each part of a condition, in the scope of the function that it is part of."""
-        import ast
-
         source = Source(function)
         parts = []
-        for text in texts:
+        for site in sites:
             tree = ast.parse("def part(): pass\n")
             part = tree.body[0]
             assert isinstance(part, ast.FunctionDef)
-            part.args = source.tree.args
+            part.args = copy.deepcopy(source.tree.args)
             for a in part.args.args:
                 a.annotation = None
-            returned = ast.Return(ast.parse(text, mode="eval").body)
-            part.body = [*source.body[:setup], returned] if setup else [returned]
+            returned = ast.Return(ast.parse(site.text, mode="eval").body)
+            part.body = [*copy.deepcopy(source.body[:setup]), returned]
+            for node in ast.walk(tree):
+                if hasattr(node, "lineno") or isinstance(node, ast.Return):
+                    at: Any = node
+                    at.lineno = at.end_lineno = site.line
+                    at.col_offset = at.end_col_offset = 0
             ast.fix_missing_locations(tree)
             scope: dict[str, Any] = dict(function.__globals__)
             closure = function.__closure__ or ()
@@ -226,7 +236,7 @@ class Interpreter:
 
     def _property_parts(self, declared: Property, compiled: ir.Property) -> list[Callable[..., bool]]:
         setup = len(Source(declared.function).body) - 1
-        return self._parts(declared.function, [c.site.text for c in compiled.conjuncts], setup)
+        return self._parts(declared.function, [c.site for c in compiled.conjuncts], setup)
 
     def witnessed(self, witness: int, state: Valuation) -> bool:
         """Whether a state is the one that a witness describes."""

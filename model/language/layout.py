@@ -3,12 +3,13 @@
 A state takes a whole number of 64-bit words, as few as first-fit packing finds. No cell straddles a
 word, and the cells of one column stand side by side, so that a computed index costs a shift. Outputs
 take words of their own behind the state's: an engine neither stores, hashes nor compares those. One
-hidden field more holds 0 or, after a crash, one more than the cause.
+hidden field more holds 0 or, after a crash, one more than the cause. Columns that no step writes take
+no room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,10 @@ from numpy.typing import NDArray
 
 from slotproof.model.language.columns import Column, Valuation
 from slotproof.model.language.errors import LanguageError
+from slotproof.model.language.ir import Write
+from slotproof.model.language.program import Program
 from slotproof.model.language.types import bits
+from slotproof.model.language.walk import statements_of
 
 WORD = 64
 
@@ -26,7 +30,8 @@ Words = NDArray[np.uint64]
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where cells of equal width stand: cell ``i`` is at bit ``shift + i % per_word * width`` of word
-    ``word + i // per_word``. ``shift`` is 0 if there is more than one word. A cell of width 0 is 0.
+    ``word + i // per_word``. ``shift`` is 0 if there is more than one word. A cell of width 0 always has
+    its initial value.
     """
 
     word: int
@@ -66,13 +71,19 @@ class Layout:
         return self.words + self.outputs
 
     def pack(self, valuation: Valuation, crash: int = 0) -> Words:
-        """The words of a valuation, outputs included; ``crash`` is 0 or one more than the cause."""
+        """The words of a valuation, outputs included; ``crash`` is 0 or one more than the cause.
+
+        ``ValueError`` if a cell that no step writes has another value than at the start.
+        """
         packed = [0] * self.total
         for column, place in zip(self.columns, self.places, strict=True):
+            codes = valuation[column.offset : column.offset + column.cells]
             if place.width:
-                for cell in range(column.cells):
+                for cell, code in enumerate(codes):
                     word, shift = place.bit(cell)
-                    packed[word] |= valuation[column.offset + cell] << shift
+                    packed[word] |= code << shift
+            elif codes != column.initial:
+                raise ValueError(f"no step writes '{column.name}'; it is {column.initial}, not {codes}")
         if crash:
             packed[self.crash.word] |= crash << self.crash.shift
         return np.array(packed, np.uint64)
@@ -82,9 +93,7 @@ class Layout:
         ints = [int(w) for w in words]
         codes: list[int] = []
         for column, place in zip(self.columns, self.places, strict=True):
-            if not place.width:
-                codes.extend([0] * column.cells)
-            elif column.output and len(ints) < self.total:
+            if not place.width or (column.output and len(ints) < self.total):
                 codes.extend(column.initial)
             else:
                 for cell in range(column.cells):
@@ -100,9 +109,16 @@ class Layout:
         return code - 1 if code else None
 
 
-def layout_of(columns: Sequence[Column], causes: int) -> Layout:
-    """Place the columns of a system that can crash for this many causes."""
-    widths = [bits(c.type.size) for c in columns]
+def layout_of(program: Program) -> Layout:
+    """Place the columns of a program."""
+    blocks = [*(a.effect for a in (*program.initial, *program.actions)), *(f.body for f in program.functions)]
+    written = {s.column for block in blocks for s in statements_of(block) if isinstance(s, Write)}
+    return place(program.columns, len(program.crashes), written)
+
+
+def place(columns: Sequence[Column], causes: int, written: Container[int]) -> Layout:
+    """Place columns of which these are written, in a system that can crash for this many causes."""
+    widths = [bits(c.type.size) if i in written else 0 for i, c in enumerate(columns)]
     for column, width in zip(columns, widths, strict=True):
         if width > WORD:
             raise LanguageError(

@@ -173,7 +173,8 @@ def arithmetic(operator: str, left: Expr, right: Expr) -> Expr:
     """``left operator right`` of ints; the divisor of ``//`` and ``%`` is a positive ``Const``."""
     op = cast(Literal["+", "-", "*", "//", "%"], operator)
     a, b = left.type, right.type
-    assert isinstance(a, IntType) and isinstance(b, IntType)
+    assert isinstance(a, IntType)
+    assert isinstance(b, IntType)
     if isinstance(left, Const) and isinstance(right, Const):
         x, y = left.value, right.value
         return number(

@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import os
 import textwrap
 from collections.abc import Callable
 from typing import Any, get_type_hints
@@ -21,7 +22,7 @@ class Source:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.name = function.__name__
-        self.file = function.__code__.co_filename
+        self.file = os.path.realpath(function.__code__.co_filename)
         try:
             lines, start = inspect.getsourcelines(function)
         except (OSError, TypeError):
@@ -35,8 +36,9 @@ class Source:
         except SyntaxError:
             tree = ast.Module([], [])
         if not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
+            line = start - 1 + (tree.body[0].lineno if tree.body else 1)
             raise LanguageError(
-                f"{self.name} is no plain function; write 'def {self.name}(…):'", Site(self.file, start)
+                f"{self.name} is no plain function; write 'def {self.name}(…):'", Site(self.file, line)
             )
         self.tree: ast.FunctionDef = tree.body[0]
 

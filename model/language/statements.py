@@ -218,7 +218,8 @@ class Statements(Expressions):
             if any(c in own for c in self.compiler.written(body)):
                 raise self.error(
                     node,
-                    "the loop changes the sequence that it goes over; collect a set and filter the sequence afterwards",
+                    "the loop changes the sequence that it goes over; "
+                    "collect a set and filter the sequence afterwards",
                 )
 
     # -- assignments -------------------------------------------------------------------------------
@@ -265,7 +266,7 @@ class Statements(Expressions):
 
     def augmented(self, node: ast.AugAssign) -> list[Statement]:
         """``target += value`` and its kin."""
-        load = cast(ast.expr, ast.parse(ast.unparse(node.target), mode="eval").body)
+        load = ast.parse(ast.unparse(node.target), mode="eval").body
         for part in ast.walk(load):
             ast.copy_location(part, node.target)
         value = self.binary(node, node.op, self.operand(load), self.operand(node.value))
@@ -283,7 +284,8 @@ class Statements(Expressions):
         if isinstance(value, Place):
             raise self.error(
                 node,
-                f"'{target.id}' would be another name of a {value.type} of the state; write the whole path, or a function of it",
+                f"'{target.id}' would be another name of a {value.type} of the state; "
+                "write the whole path, or a function of it",
             )
         if isinstance(known, Local):
             return [Assign(known, self.coerce(value, known.type, node))]
@@ -387,7 +389,8 @@ class Statements(Expressions):
             if keyword.arg is None or record.field(keyword.arg) is None:
                 raise self.error(
                     node,
-                    f"{cls.__name__} has no field '{keyword.arg}'{near(keyword.arg or '', [f.name for f in record.fields])}",
+                    f"{cls.__name__} has no field '{keyword.arg}'"
+                    f"{near(keyword.arg or '', [f.name for f in record.fields])}",
                 )
             given[keyword.arg] = keyword.value
         values: list[tuple[ScalarType, Operand]] = []
@@ -627,7 +630,7 @@ class Statements(Expressions):
         moves: list[Statement] = []
         for number_, type_ in self.item_columns(place):
             item = Read(type_, place.root, number_, (*place.indices, variable))
-            target = retyped(cast(Local, variable).type, kept)
+            target = retyped(variable.type, kept)
             moves.append(Write(number_, (*place.indices, target), item, None))
         moves.append(Assign(kept, arithmetic("+", kept, number(1))))
         body: Block = tuple(moves)
@@ -708,7 +711,8 @@ class Statements(Expressions):
             case _:
                 raise self.error(
                     node,
-                    f"'{function.attr}' with {len(node.args)} arguments is not in the language; sequences have append(x), insert(i, x), pop(i), remove(x), clear()",
+                    f"'{function.attr}' with {len(node.args)} arguments is not in the language; "
+                    "sequences have append(x), insert(i, x), pop(i), remove(x), clear()",
                 )
 
     def remove(self, place: Place, item: ast.expr, node: ast.AST) -> list[Statement]:

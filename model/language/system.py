@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotproof.model.language.errors import LanguageError
+from slotproof.model.language.errors import LanguageError, Site, callers_line
 from slotproof.model.language.surface import Action, Decision, Property, Witness
 from slotproof.model.language.values import State
 
@@ -48,6 +48,7 @@ class System:
     decisions: Sequence[Alternatives] = ()
     choices: Mapping[str, str] = field(default_factory=dict)
     meaning: str = ""
+    site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
 
     def with_parameters(self, **values: Any) -> System:
         """The same system with other values of some parameters."""
@@ -62,7 +63,10 @@ class System:
         known = {d.point.name: d.names for d in self.decisions}
         for name, alternative in choices.items():
             if name not in known:
-                raise LanguageError(f"system {self.name} has no decision '{name}'")
+                raise LanguageError(f"system {self.name} has no decision '{name}'", callers_line())
             if alternative not in known[name]:
-                raise LanguageError(f"decision {name} has no alternative '{alternative}'")
+                raise LanguageError(
+                    f"decision {name} has no alternative '{alternative}'; it has: {', '.join(known[name])}",
+                    callers_line(),
+                )
         return replace(self, choices={**self.choices, **choices})

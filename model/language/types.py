@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from slotproof.model.language.domains import Domain
@@ -82,7 +82,7 @@ class EnumType:
 
     def encode(self, value: Any) -> int:
         """The code of a member; ``ModelError`` for anything else."""
-        if type(value) is not self.cls:
+        if not isinstance(value, self.cls):
             raise ModelError(f"{_show(value)} is no {self.name}")
         return list(self.cls).index(value)
 
@@ -206,7 +206,7 @@ class FieldType:
 
     name: str
     type: ValueType
-    initial: Any
+    initial: Any = field(hash=False)
     meaning: str
     output: bool
 
