@@ -2,11 +2,72 @@
 
 from __future__ import annotations
 
-from slotproof.model.language import Record, Set, field
-from slotproof.model.serving.vocabulary import Adapter
+from slotproof.model.language import Record, Set, crash, decision, field
+from slotproof.model.serving.loader import Loader
+from slotproof.model.serving.pool import Pool, clear_slot
+from slotproof.model.serving.vocabulary import BASE, Adapter, Loading, loading, pinned, slots
 
 
 class Manager(Record):
-    """``LoRAManager``: the adapters whose weights this process holds on the host."""
+    """``LoRAManager``: the adapters whose weights this process holds on the host (``lora_refs``).
 
-    gone: Set[Adapter] = field(set(), "adapters that left the catalogue (lora_refs)")
+    All adapters are loaded at the start, so that the catalogue is told by what left it.
+    """
+
+    gone: Set[Adapter] = field(set(), "adapters that left the catalogue")
+
+
+def pinned_count(manager: Manager) -> int:
+    """``num_pinned_loras``: pinned adapters that the process knows, resident or not."""
+    return len(pinned - manager.gone)
+
+
+def fits(manager: Manager, adapters: Set[Adapter]) -> bool:
+    """``validate_lora_batch``: whether these adapters can hold slots at the same time.
+
+    A slot is kept free for every pinned adapter that is not among them. Without pinned adapters nobody is
+    looked up, so that an adapter which left the catalogue is no error.
+    """
+    if len(adapters) > slots:
+        return False
+    if pinned_count(manager) == 0:
+        return True
+    if any(a in manager.gone for a in adapters):
+        crash("fit-test-unknown-adapter")
+    pins = len(adapters & pinned)
+    if pins > pinned_count(manager):
+        crash("fit-test-pinned-count")
+    return len(adapters) - pins <= slots - pinned_count(manager)
+
+
+@decision
+def unload_and_slot(loader: Loader, pool: Pool, a: Adapter) -> None:
+    """What an unload does to the adapter's slot and to its copy in flight."""
+    raise NotImplementedError
+
+
+def slot_kept(loader: Loader, pool: Pool, a: Adapter) -> None:
+    """Nothing: the id stays mapped until it is evicted, and its event stays too (up to 0.5.15)."""
+
+
+def slot_cleared(loader: Loader, pool: Pool, a: Adapter) -> None:
+    """It waits for the copy, drops its event, zeroes the slot and frees it (0.5.16).
+
+    The zeroing runs on the schedule stream, which waits for the forward in flight (0.5.13's write after
+    read barrier).
+    """
+    if loading is Loading.BACKGROUND:
+        loader.copying -= {a}
+        loader.pending -= {a}
+    clear_slot(pool, a)
+
+
+def unload_adapter(manager: Manager, loader: Loader, pool: Pool, a: Adapter) -> None:
+    """``unload_lora_adapter``: synchronous, while messages are ingested; it looks at no queue and no row."""
+    unload_and_slot(loader, pool, a)
+    manager.gone |= {a}
+
+
+def is_known(manager: Manager, a: Adapter) -> bool:
+    """Whether the process can fill a slot with the adapter: the base model is always known."""
+    return a == BASE or a not in manager.gone

@@ -7,6 +7,7 @@ from slotproof.model.serving.loader import Loader
 from slotproof.model.serving.manager import Manager
 from slotproof.model.serving.pool import Pool
 from slotproof.model.serving.registry import Registry
+from slotproof.model.serving.report import ForwardReport, GateReport
 from slotproof.model.serving.scheduler import Scheduler
 from slotproof.model.serving.tokenizer import Replies, Tokenizer
 from slotproof.model.serving.vocabulary import BASE, Adapter, Rank, Request
@@ -16,9 +17,11 @@ class Process(Record):
     """One scheduler process."""
 
     scheduler: Scheduler
+    gate: GateReport
     manager: Manager
     loader: Loader
     pool: Pool
+    forward: ForwardReport
 
 
 class Server(State):

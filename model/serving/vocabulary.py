@@ -74,3 +74,10 @@ names = parameter(
 pinned = parameter("pinned", Set[Adapter], [], "adapters that are loaded as pinned: never evicted")
 unloadable = parameter("unloadable", Set[Adapter], [], "adapters that an operator may unload")
 aborts = parameter("aborts", bool, True, "clients may cancel a request at every stage")
+failures = parameter(
+    "failures", bool, False, "requests may fail after acquiring their adapter, before they are sent"
+)
+least_room = parameter(
+    "least_room", int, 6, "half prompts that a prefill batch holds at least (two a request: no limit)"
+)
+most_room = parameter("most_room", int, 6, "half prompts that a prefill batch holds at most")

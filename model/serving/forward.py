@@ -1,0 +1,44 @@
+"""A forward: what is handed to it, and from which slots its rows read (``ForwardBatch.init_new``)."""
+
+from __future__ import annotations
+
+from slotproof.model.language import Map, Set, crash, decision
+from slotproof.model.serving.pool import make_resident
+from slotproof.model.serving.server import Process
+from slotproof.model.serving.vocabulary import BASE, Adapter, Loading, Request, loading
+
+
+@decision
+def adapter_without_slot() -> bool:
+    """Whether batch metadata refuses a row whose adapter is in no slot."""
+    raise NotImplementedError
+
+
+def reads_slot_zero() -> bool:
+    """No: the row reads slot 0, whoever is in it (up to 0.5.20)."""
+    return False
+
+
+def is_an_error() -> bool:
+    """Yes: the look-up of its slot fails (0.5.21)."""
+    return True
+
+
+def launch_forward(rank: Process, rows: Set[Request], adapter: Map[Request, Adapter]) -> None:
+    """Build the batch of these rows and launch it.
+
+    With synchronous loading the forward makes its adapters resident, on its own stream, behind the forward
+    before it. With background loading nothing is fetched here. Then the metadata looks up each row's slot,
+    and the rank and scaling of its adapter among the loaded ones.
+    """
+    rank.forward.rows = rows
+    rank.forward.handed = {adapter[r] for r in rows}
+    if loading is Loading.SYNCHRONOUS:
+        make_resident(rank.pool, rank.forward.handed, rank.manager.gone)
+    for r in rows:
+        if adapter[r] not in rank.pool.resident:
+            if adapter_without_slot():
+                crash("metadata-unknown-adapter")
+            rank.forward.misrouted |= {r}
+        elif adapter[r] != BASE and adapter[r] in rank.manager.gone:
+            crash("metadata-unknown-adapter")

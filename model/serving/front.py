@@ -1,0 +1,187 @@
+"""Clients, the operator and the tokenizer: every step outside the schedulers.
+
+These steps take place between two iterations of a scheduler, and what they send down is ingested in the
+same step, so that the state has no channel down. That loses nothing. Both sides are sequential, and a
+scheduler reads messages only at the top of its loop. Take any run of the server: each step of the tokenizer
+can be moved to just before the next ingest without changing what anyone sees, for its messages are read no
+earlier, and what it has received by then had been sent. A message that is still on its way at an ingest is
+as good as sent after it, together with all that the tokenizer did later; the order of messages stays.
+
+Upward the messages are kept: their delay decides when a reference is released, and with it when an unload
+is sent.
+"""
+
+from __future__ import annotations
+
+from slotproof.model.language import action, require
+from slotproof.model.serving.manager import unload_adapter
+from slotproof.model.serving.registry import leak_reference, release_without_owner
+from slotproof.model.serving.scheduler import Scheduler
+from slotproof.model.serving.server import Process, Server
+from slotproof.model.serving.step import is_under_way, tidy
+from slotproof.model.serving.tokenizer import (
+    echo_releases,
+    error_releases_twice,
+    failing_handler_discards,
+    undispatched_failure_releases,
+)
+from slotproof.model.serving.vocabulary import (
+    BASE,
+    Adapter,
+    Rank,
+    Request,
+    Traffic,
+    aborts,
+    failures,
+    names,
+    traffic,
+    unloadable,
+)
+
+
+def at_ingest(s: Server) -> bool:
+    """Whether every scheduler is at the top of its loop."""
+    return all(s.ranks[k].scheduler.asked is None for k in Rank)
+
+
+def use_count(s: Server, a: Adapter) -> int:
+    """``LoRARegistry``'s counter of the adapter."""
+    return sum(1 for r in s.tokenizer.open if s.adapter[r] == a) + s.registry.drift[a]
+
+
+def enqueue(rank: Process, r: Request) -> None:
+    """``_add_request_to_queue``."""
+    rank.scheduler.waiting.append(r)
+
+
+def abort_in_scheduler(s: Server, scheduler: Scheduler, r: Request) -> None:
+    """``abort_request``: out of the queue at once, with an echo; a row only gets a mark."""
+    if r in scheduler.waiting:
+        scheduler.waiting.remove(r)
+        if r in s.tokenizer.open:
+            s.replies.echoes |= {r}
+    elif (r in scheduler.running or r in scheduler.last) and r not in scheduler.finished:
+        scheduler.to_finish |= {r}
+
+
+def can_be_aborted(s: Server, scheduler: Scheduler, r: Request) -> bool:
+    """Whether an abort changes anything in the scheduler."""
+    return r in scheduler.waiting or (
+        (r in scheduler.running or r in scheduler.last)
+        and r not in scheduler.finished
+        and r not in scheduler.to_finish
+    )
+
+
+@action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager.generate_request")
+def arrive(s: Server, k: Rank, r: Request, a: Adapter) -> None:
+    """A client sends {r} for {a}: the tokenizer acquires {a}, and the scheduler queues {r}."""
+    require(at_ingest(s))
+    require(a in names[r])
+    require(a not in s.registry.absent)
+    require(not is_under_way(s, r))
+    require(traffic is Traffic.ENDLESS or r not in s.tokenizer.sent)
+    if traffic is Traffic.ONCE:
+        s.tokenizer.sent |= {r}
+    s.adapter[r] = a
+    s.tokenizer.open |= {r}
+    enqueue(s.ranks[k], r)
+
+
+@action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager.abort_request")
+def abort(s: Server, r: Request) -> None:
+    """A client cancels {r}; the tokenizer waits for the scheduler's answer."""
+    require(aborts)
+    require(at_ingest(s))
+    require(r in s.tokenizer.open)
+    require(any(can_be_aborted(s, s.ranks[k].scheduler, r) for k in Rank))
+    for k in Rank:
+        abort_in_scheduler(s, s.ranks[k].scheduler, r)
+
+
+@action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager._wait_one_response")
+def disconnect(s: Server, r: Request) -> None:
+    """The client of {r} is gone: the handler sends an abort, fails, and its state is dropped."""
+    require(aborts)
+    require(failing_handler_discards())
+    require(at_ingest(s))
+    require(r in s.tokenizer.open)
+    s.tokenizer.open -= {r}
+    s.replies.outputs -= {r}
+    s.replies.echoes -= {r}
+    leak_reference(s.registry, s.adapter[r])
+    for k in Rank:
+        abort_in_scheduler(s, s.ranks[k].scheduler, r)
+        tidy(s, s.ranks[k].scheduler)
+
+
+@action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager.generate_request")
+def fail_before_sending(s: Server, a: Adapter) -> None:
+    """A request acquires {a}, fails validation and is never sent; its reference is lost."""
+    require(failures)
+    require(not undispatched_failure_releases())
+    require(at_ingest(s))
+    require(a in unloadable and a not in s.registry.absent)
+    require(s.registry.drift[a] < 1)
+    leak_reference(s.registry, a)
+
+
+@action(actor="tokenizer", source="managers/tokenizer_manager.py: TokenizerManager._handle_batch_output")
+def answer(s: Server, r: Request) -> None:
+    """The last output of {r} reaches the tokenizer: the client gets it, the reference is released."""
+    require(at_ingest(s))
+    require(r in s.replies.outputs and r not in s.replies.errors)
+    s.replies.outputs -= {r}
+    s.tokenizer.open -= {r}
+    if not is_under_way(s, r):
+        s.adapter[r] = BASE
+
+
+@action(actor="tokenizer", source="managers/tokenizer_manager.py: TokenizerManager._wait_one_response")
+def answer_error(s: Server, r: Request, listens: bool) -> None:
+    """An output of {r} with abort status 500 reaches the tokenizer; the client listens: {listens}."""
+    require(at_ingest(s))
+    require(r in s.replies.errors)
+    require(not listens or error_releases_twice())
+    s.replies.errors -= {r}
+    s.replies.outputs -= {r}
+    s.tokenizer.open -= {r}
+    if listens:
+        release_without_owner(s.registry, s.adapter[r])
+    if not is_under_way(s, r):
+        s.adapter[r] = BASE
+
+
+@action(actor="tokenizer", source="managers/tokenizer_manager.py: TokenizerManager._handle_abort_req")
+def echo(s: Server, r: Request) -> None:
+    """The abort echo of {r} reaches the tokenizer, which closes the state."""
+    require(at_ingest(s))
+    require(r in s.replies.echoes)
+    s.replies.echoes -= {r}
+    s.tokenizer.open -= {r}
+    if not echo_releases():
+        leak_reference(s.registry, s.adapter[r])
+    if not is_under_way(s, r):
+        s.adapter[r] = BASE
+
+
+@action(actor="operator", source="lora/lora_registry.py: LoRARegistry.unregister")
+def unregister(s: Server, a: Adapter) -> None:
+    """The operator unloads {a}: no client can name it any more, and the unload waits for its use count."""
+    require(a in unloadable)
+    require(at_ingest(s))
+    require(a not in s.registry.absent)
+    require(len(s.registry.unloading) == 0)
+    s.registry.absent |= {a}
+    s.registry.unloading |= {a}
+
+
+@action(actor="tokenizer", source="lora/lora_manager.py: LoRAManager.unload_lora_adapter")
+def unload(s: Server, a: Adapter) -> None:
+    """The use count of {a} is zero: every scheduler gets the unload and forgets {a}."""
+    require(at_ingest(s))
+    require(a in s.registry.unloading)
+    require(use_count(s, a) == 0)
+    s.registry.unloading -= {a}
+    for k in Rank:
+        unload_adapter(s.ranks[k].manager, s.ranks[k].loader, s.ranks[k].pool, a)

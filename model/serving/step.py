@@ -1,0 +1,306 @@
+"""One iteration of the scheduler's loop (``event_loop_normal``, ``event_loop_overlap``), in its order.
+
+    ingest            the tokenizer's steps between two iterations, see front.py
+    begin_iteration   tear down an aborted partial prompt, merge, sweep      (get_next_batch_to_run)
+    ask_queue         the gate over the queue, first come first served       (_get_new_batch_prefill_raw)
+    launch            a prefill of the picks, else a decode                  (update_running_batch, run_batch)
+    take_results      at once, or of the forward before                      (process_batch_result)
+
+An iteration is one step wherever nothing can happen in between that any part of the server sees. Messages
+are read at the top alone. What the GPU does is seen only where the loader asks whether a copy has ended:
+so an iteration is cut between two candidates, and after a copy's start, while a copy is in flight, and
+nowhere else. Between the last candidate and the next iteration nobody looks, so that launch and result
+belong to the last part of the pass.
+
+What a pass admits is limited by tokens (``PrefillAdder``), counted here in half prompts: a prompt takes
+two, the last piece of a partial prompt one. A limit that shuts the queue for more than the pass
+(``batch_is_full``) is left out, and so are mixed batches, retraction, preemption and grammars.
+"""
+
+from __future__ import annotations
+
+from slotproof.model.language import Annotated, Map, Range, Set, action, decision, require, some
+from slotproof.model.serving.forward import launch_forward
+from slotproof.model.serving.gate import Answer, ask_gate, occupied_on_prefill, partial_prompt_occupies
+from slotproof.model.serving.scheduler import (
+    Batch,
+    Scheduler,
+    foresees_the_end,
+    in_flight,
+    merge,
+    queued,
+    sweep,
+    sweep_before_the_pass,
+    tears_down_partial_prompt,
+)
+from slotproof.model.serving.server import Process, Server
+from slotproof.model.serving.vocabulary import (
+    BASE,
+    Adapter,
+    Loading,
+    Loop,
+    Rank,
+    Request,
+    Role,
+    least_room,
+    loading,
+    loop,
+    most_room,
+    role,
+)
+
+
+def tear_down_partial_prompt(s: Server, scheduler: Scheduler) -> None:
+    """``process_pending_chunked_abort``: an aborted partial prompt leaves, with an echo.
+
+    The piece that is in flight has no output that anyone waits for.
+    """
+    if scheduler.chunk is not None:
+        r = some(scheduler.chunk)
+        if r in scheduler.to_finish and tears_down_partial_prompt():
+            scheduler.chunk = None
+            scheduler.last -= {r}
+            scheduler.to_finish -= {r}
+            if r in s.tokenizer.open:
+                s.replies.echoes |= {r}
+
+
+def begin_iteration(s: Server, scheduler: Scheduler, room: int) -> None:
+    """Everything that comes before the first candidate: the deferred abort, the merge, the sweep, and the
+    partial prompt, which goes on with its last piece if there is room for more than it."""
+    tear_down_partial_prompt(s, scheduler)
+    merge(scheduler)
+    sweep_before_the_pass(scheduler)
+    scheduler.asked = 0
+    scheduler.resumed = scheduler.chunk
+    if room > 1:
+        scheduler.chunk = None
+
+
+def used_room(scheduler: Scheduler) -> int:
+    """Half prompts that the pass has taken already."""
+    return 2 * len(scheduler.picks) + (1 if scheduler.resumed is not None else 0)
+
+
+def is_spent(scheduler: Scheduler, room: int) -> bool:
+    """Whether no token is left for another candidate: an unfinished partial prompt takes all there are."""
+    return used_room(scheduler) >= room or (
+        scheduler.resumed is not None and scheduler.chunk == scheduler.resumed
+    )
+
+
+@decision
+def spent_room_ends_the_pass() -> bool:
+    """Whether a pass without room goes on to ask the gate about the next candidate."""
+    raise NotImplementedError
+
+
+def after_the_gate() -> bool:
+    """It does: refused candidates are skipped, the first that passes ends it (up to 0.5.22)."""
+    return False
+
+
+def before_the_gate() -> bool:
+    """It ends at once (0.5.23)."""
+    return True
+
+
+@decision
+def refusal_ends_the_pass() -> bool:
+    """What a refused candidate means for those behind it."""
+    raise NotImplementedError
+
+
+def skips_the_refused() -> bool:
+    """Nothing: the pass goes on (0.5.7 on)."""
+    return False
+
+
+def stops_at_the_refused() -> bool:
+    """They wait too (up to 0.5.6)."""
+    return True
+
+
+def occupied(rank: Process, adapter: Map[Request, Adapter]) -> Set[Adapter]:
+    """``running_loras`` at this point of the pass."""
+    rows = occupied_on_prefill(rank.scheduler) | rank.scheduler.picks
+    if rank.scheduler.resumed is not None and partial_prompt_occupies():
+        rows |= {some(rank.scheduler.resumed)}
+    return {adapter[r] for r in rows}
+
+
+def ask_queue(rank: Process, adapter: Map[Request, Adapter], room: int) -> bool:
+    """Ask the gate about the candidates not asked yet; whether the pass has come to its end.
+
+    It has not when a copy is in flight that may end before the next question.
+    """
+    seen = 0
+    left = queued(rank.scheduler)
+    for r in rank.scheduler.waiting:
+        seen += 1
+        if seen <= some(rank.scheduler.asked):
+            left -= {r}
+            continue
+        if is_spent(rank.scheduler, room) and spent_room_ends_the_pass():
+            return True
+        answer = ask_gate(rank, r, adapter[r], occupied(rank, adapter))
+        if answer is Answer.LOOK_AGAIN:
+            return False
+        rank.scheduler.asked = seen
+        left -= {r}
+        if answer is Answer.REFUSE:
+            rank.gate.refused |= {r}
+            if refusal_ends_the_pass():
+                break
+        elif is_spent(rank.scheduler, room):
+            return True
+        else:
+            rank.scheduler.picks |= {r}
+            if used_room(rank.scheduler) > room:
+                rank.scheduler.chunk = r
+                return True
+        if loading is Loading.BACKGROUND and len(rank.loader.copying) > 0 and len(left) > 0:
+            return False
+    rank.gate.unasked = left
+    return True
+
+
+def take_results(s: Server, scheduler: Scheduler, rows: Set[Request], ends: Set[Request]) -> None:
+    """``process_batch_result``: each unfinished row gets its token; some finish, and aborted ones do."""
+    for r in rows:
+        if r not in scheduler.finished and (r in ends or r in scheduler.to_finish):
+            scheduler.finished |= {r}
+            scheduler.to_finish -= {r}
+            if r in s.tokenizer.open:
+                s.replies.outputs |= {r}
+
+
+def launch(s: Server, rank: Process, ends: Set[Request], by_length: Set[Request]) -> None:
+    """Launch a prefill of what the pass has picked, else a decode, and take the results that are due."""
+    due = in_flight(rank.scheduler)
+    middle = {some(rank.scheduler.resumed)} if rank.scheduler.resumed is not None else set()
+    prefill = rank.scheduler.picks | middle
+    kind = Batch.PREFILL
+    batch = prefill
+    if len(prefill) == 0:
+        sweep(rank.scheduler)
+        if foresees_the_end():
+            rank.scheduler.running -= by_length
+        batch = rank.scheduler.running
+        kind = Batch.DECODE if len(batch) > 0 else Batch.NONE
+    if len(batch) > 0:
+        launch_forward(rank, batch, s.adapter)
+    rank.scheduler.waiting = [r for r in rank.scheduler.waiting if r not in rank.scheduler.picks]
+    rank.scheduler.last = prefill
+    if loop is Loop.OVERLAP:
+        rank.scheduler.in_flight = kind
+    else:
+        due = batch
+        middle = {some(rank.scheduler.chunk)} if rank.scheduler.chunk is not None else set()
+    rank.forward.results = (due - middle) - rank.scheduler.finished
+    take_results(s, rank.scheduler, due - middle, ends)
+    rank.scheduler.picks = set()
+    rank.scheduler.resumed = None
+    rank.scheduler.asked = None
+
+
+def has_work(scheduler: Scheduler) -> bool:
+    """Whether an iteration would do anything."""
+    return (
+        len(scheduler.waiting) > 0
+        or len(scheduler.running) > 0
+        or len(scheduler.last) > 0
+        or scheduler.in_flight is not Batch.NONE
+    )
+
+
+def may_end(scheduler: Scheduler) -> Set[Request]:
+    """Requests whose last token can be among the results that an iteration takes.
+
+    In the normal loop this names every candidate as well; those that do not get into the batch do not end.
+    """
+    if loop is Loop.OVERLAP:
+        return in_flight(scheduler) - scheduler.finished - scheduler.to_finish
+    rows = scheduler.running | scheduler.last | queued(scheduler)
+    return rows - scheduler.finished - scheduler.to_finish
+
+
+def is_under_way(s: Server, r: Request) -> bool:
+    """Whether any part of the server still knows the request."""
+    return (
+        r in s.tokenizer.open
+        or r in s.replies.outputs
+        or r in s.replies.echoes
+        or any(
+            r in s.ranks[k].scheduler.waiting
+            or r in s.ranks[k].scheduler.running
+            or r in s.ranks[k].scheduler.last
+            for k in Rank
+        )
+    )
+
+
+def tidy(s: Server, scheduler: Scheduler) -> None:
+    """Forget what is said of requests that have left: such fields would tell states apart that are one."""
+    rows = scheduler.running | scheduler.last
+    scheduler.finished &= rows
+    scheduler.to_finish &= rows
+    for r in Request:
+        if not is_under_way(s, r):
+            s.adapter[r] = BASE
+
+
+@action(actor="scheduler", source="managers/scheduler.py: Scheduler.get_next_batch_to_run")
+def schedule(
+    s: Server,
+    k: Rank,
+    ends: Set[Request],
+    by_length: Set[Request],
+    room: Annotated[int, Range(least_room, most_room)],
+) -> None:
+    """The scheduler goes once through its loop: it asks the gate about the queue, launches a batch, and
+    takes the results that are due. The last tokens among them: {ends}, of these by length: {by_length};
+    room for {room} half prompts.
+    """
+    require(role is Role.SINGLE)
+    require(s.ranks[k].scheduler.asked is None)
+    require(has_work(s.ranks[k].scheduler))
+    require(ends <= may_end(s.ranks[k].scheduler))
+    require(by_length <= ends)
+    require(len(by_length) == 0 or foresees_the_end())
+    begin_iteration(s, s.ranks[k].scheduler, room)
+    if ask_queue(s.ranks[k], s.adapter, room):
+        launch(s, s.ranks[k], ends, by_length)
+    tidy(s, s.ranks[k].scheduler)
+
+
+@action(actor="scheduler", source="managers/scheduler.py: Scheduler._get_new_batch_prefill_raw")
+def go_on(
+    s: Server,
+    k: Rank,
+    ends: Set[Request],
+    by_length: Set[Request],
+    room: Annotated[int, Range(least_room, most_room)],
+) -> None:
+    """The scheduler goes on with the candidates of its pass that the gate has not answered, and then
+    launches as in ``schedule``. The last tokens: {ends}, of these by length: {by_length}; room for {room}
+    half prompts in the whole pass.
+    """
+    require(loading is Loading.BACKGROUND)
+    require(s.ranks[k].scheduler.asked is not None)
+    require(ends <= may_end(s.ranks[k].scheduler))
+    require(by_length <= ends)
+    require(len(by_length) == 0 or foresees_the_end())
+    if ask_queue(s.ranks[k], s.adapter, room):
+        launch(s, s.ranks[k], ends, by_length)
+    tidy(s, s.ranks[k].scheduler)
+
+
+@action(
+    actor="load stream", source="lora/lora_overlap_loader.py: LoRAOverlapLoader.lora_to_overlap_load_event"
+)
+def copy_ends(s: Server, k: Rank, a: Adapter) -> None:
+    """The load stream ends the copy of {a} into its slot."""
+    require(loading is Loading.BACKGROUND)
+    require(a in s.ranks[k].loader.copying)
+    s.ranks[k].loader.copying -= {a}
