@@ -1,0 +1,170 @@
+"""The engine ``explicit``: every reachable state is visited once, nearest first.
+
+    exploration = explore(program, choices)
+    exploration.verdicts()["no-slot-leak"]
+
+The whole graph is searched; a violation does not stop it. Each conjunct of a property, each crash
+cause and the deadlock keep their first violation, which is a shortest one, and always the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from slotproof.checker.explicit import loop
+from slotproof.checker.explicit.context import arguments_of
+from slotproof.checker.explicit.native import native
+from slotproof.checker.explicit.paths import Paths, expanded
+from slotproof.checker.explicit.search import Progress, Report, Search
+from slotproof.checker.vacuity import judged
+from slotproof.checker.verdict import Coverage, Limits, Verdict, Violated
+from slotproof.counterexamples.trace import Trace
+from slotproof.model.language.columns import Valuation
+from slotproof.model.language.interpreter import Outcome
+from slotproof.model.language.program import Program
+
+__all__ = ["Exploration", "Progress", "Violation", "explore", "layers", "reached", "successors"]
+
+DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """The first violation of conjunct number ``conjunct`` of a property, with the conjunct's source."""
+
+    property: str
+    conjunct: int
+    part: str
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What a search has covered and found."""
+
+    program: Program
+    coverage: Coverage
+    violations: tuple[Violation, ...]
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """A verdict for each property, for ``deadlock`` and for ``no-crash-<cause>`` of each cause."""
+        program = self.program
+        names = [p.name for p in program.properties]
+        names += [DEADLOCK, *(no_crash(cause) for cause in program.crashes)]
+        return {name: self._verdict(name) for name in names}
+
+    def _verdict(self, name: str) -> Verdict:
+        traces = [v.trace for v in self.violations if v.property == name]
+        if traces:
+            return Violated(name, tuple(sorted(traces, key=len)), self.coverage)
+        return judged(self.program, name, self.coverage)
+
+
+def no_crash(cause: str) -> str:
+    """The property that a crash with this cause violates."""
+    return f"no-crash-{cause}"
+
+
+def explore(
+    program: Program,
+    choices: tuple[int, ...] = (),
+    *,
+    limits: Limits | None = None,
+    progress: Report | None = None,
+) -> Exploration:
+    """Search all reachable states of a program under one release's choices.
+
+    A limit, SIGINT or SIGTERM ends in an incomplete coverage. ``progress`` is called a few times a
+    second. Raises ``ModelError`` where a step leaves the model, as the interpreter words it.
+    """
+    search = Search(program, choices, limits or Limits())
+    stopped = search.run(progress)
+    paths = Paths(search)
+    if search.broken is not None:
+        paths.error(search.broken)
+    return Exploration(program, _coverage(search, stopped), tuple(_violations(search, paths)))
+
+
+def _coverage(search: Search, stopped: str | None) -> Coverage:
+    program, slots, context = search.program, search.native.slots, search.context
+    fired = {a.name: int(context[slots.fired + i]) for i, a in enumerate(program.actions)}
+    fired.update(dict.fromkeys(program.dropped, 0))
+    depths = {w.name: int(context[slots.witness(i)]) - 1 for i, w in enumerate(program.witnesses)}
+    return Coverage(
+        states=search.states,
+        transitions=search.transitions,
+        depth=search.depth,
+        seconds=search.seconds,
+        complete=stopped is None,
+        stopped=stopped,
+        fired=fired,
+        premises=tuple(bool(x) for x in context[slots.premises : slots.premises + len(program.premises)]),
+        witnesses={name: depth if depth >= 0 else None for name, depth in depths.items()},
+    )
+
+
+def _violations(search: Search, paths: Paths) -> list[Violation]:
+    program, slots, context = search.program, search.native.slots, search.context
+    found = []
+    for part in slots.parts:
+        slot = slots.part(part.property, part.conjunct)
+        if context[slot]:
+            property_ = program.properties[part.property]
+            label = int(context[slot + 1]) if property_.over == "step" else None
+            text = property_.conjuncts[part.conjunct].site.text
+            trace = paths.trace(property_.name, text, int(context[slot]) - 1, label)
+            paths.confirm(part.property, part.conjunct, trace, label)
+            found.append(Violation(property_.name, part.conjunct, text, trace))
+    for i, cause in enumerate(program.crashes):
+        if context[slots.crash(i)]:
+            trace = paths.trace(no_crash(cause), f"crash({cause!r})", int(context[slots.crash(i)]) - 1)
+            found.append(Violation(no_crash(cause), 0, trace.part, trace))
+    if context[slots.deadlock]:
+        trace = paths.trace(DEADLOCK, "some step is possible", int(context[slots.deadlock]) - 1)
+        paths.confirm_deadlock(trace)
+        found.append(Violation(DEADLOCK, 0, trace.part, trace))
+    return found
+
+
+def reached(program: Program, choices: tuple[int, ...] = ()) -> list[list[Outcome]]:
+    """All reachable states by depth, crash states with their causes. For small systems."""
+    search = Search(program, choices, Limits())
+    search.run()
+    if search.broken is not None:
+        Paths(search).error(search.broken)
+    layout, store = search.native.layout, search.store
+    depths = np.zeros(search.states, np.int64)
+    found: list[list[Outcome]] = []
+    for i in range(search.states):
+        parent = int(store.parents[i])
+        depths[i] = 0 if parent == loop.NO_PARENT else depths[parent] + 1
+        words = store.state(i)
+        cause = layout.crashed(words)
+        crash = None if cause is None else program.crashes[cause]
+        if depths[i] == len(found):
+            found.append([])
+        found[depths[i]].append(Outcome(layout.unpack(words), crash))
+    return found
+
+
+def layers(program: Program, choices: tuple[int, ...] = ()) -> list[list[Valuation]]:
+    """All reachable states that are no crash states, by depth. For small systems."""
+    return [[o.state for o in layer if o.crash is None] for layer in reached(program, choices)]
+
+
+def successors(
+    program: Program, choices: tuple[int, ...], state: Valuation
+) -> list[tuple[int, tuple[int, ...], Outcome]]:
+    """What native code gives for ``Interpreter.successors``: every step's action, arguments, outcome.
+
+    ``ModelError`` (without the interpreter's words) if a step from this state leaves the model.
+    """
+    code = native(program)
+    rows = expanded(code, code.slots.fresh(choices), code.layout.pack(state))
+    found = []
+    for row in range(len(rows.rows)):
+        action, combination = rows.label(row)
+        found.append((action, arguments_of(program.actions[action], combination), rows.outcome(row, program)))
+    return found
