@@ -24,21 +24,31 @@ def is_an_error() -> bool:
     return True
 
 
-def launch_forward(rank: Process, rows: Set[Request], adapter: Map[Request, Adapter]) -> None:
-    """Build the batch of these rows and launch it.
-
-    With synchronous loading the forward makes its adapters resident, on its own stream, behind the forward
-    before it. With background loading nothing is fetched here. Then the metadata looks up each row's slot,
-    and the rank and scaling of its adapter among the loaded ones.
-    """
+def hand_over(rank: Process, rows: Set[Request], adapter: Map[Request, Adapter]) -> None:
+    """The scheduler hands a batch of these rows to the forward."""
     rank.forward.rows = rows
     rank.forward.handed = {adapter[r] for r in rows}
+
+
+def fetch(rank: Process) -> None:
+    """With synchronous loading the forward makes its adapters resident, on its own stream, behind the
+    forward before it. With background loading nothing is fetched here."""
     if loading is Loading.SYNCHRONOUS:
         make_resident(rank.pool, rank.forward.handed, rank.manager.gone)
-    for r in rows:
+
+
+def look_up_slots(rank: Process, adapter: Map[Request, Adapter]) -> None:
+    """The metadata looks up each row's slot, and its adapter's rank and scaling among the loaded ones."""
+    for r in rank.forward.rows:
         if adapter[r] not in rank.pool.resident:
             if adapter_without_slot():
                 crash("metadata-unknown-adapter")
             rank.forward.misrouted |= {r}
         elif adapter[r] != BASE and adapter[r] in rank.manager.gone:
             crash("metadata-unknown-adapter")
+
+
+def launch_forward(rank: Process, adapter: Map[Request, Adapter]) -> None:
+    """Launch the batch that was handed over."""
+    fetch(rank)
+    look_up_slots(rank, adapter)

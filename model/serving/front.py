@@ -14,6 +14,7 @@ is sent.
 from __future__ import annotations
 
 from slotproof.model.language import action, require
+from slotproof.model.serving.decode_queues import break_off, in_decode_queues
 from slotproof.model.serving.manager import unload_adapter
 from slotproof.model.serving.registry import leak_reference, release_without_owner
 from slotproof.model.serving.scheduler import Scheduler
@@ -30,10 +31,12 @@ from slotproof.model.serving.vocabulary import (
     Adapter,
     Rank,
     Request,
+    Role,
     Traffic,
     aborts,
     failures,
     names,
+    role,
     traffic,
     unloadable,
 )
@@ -51,25 +54,35 @@ def use_count(s: Server, a: Adapter) -> int:
 
 def enqueue(rank: Process, r: Request) -> None:
     """``_add_request_to_queue``."""
-    rank.scheduler.waiting.append(r)
+    if role is Role.DECODE:
+        rank.decode.reserving.append(r)
+    else:
+        rank.scheduler.waiting.append(r)
 
 
-def abort_in_scheduler(s: Server, scheduler: Scheduler, r: Request) -> None:
+def is_unfinished_row(scheduler: Scheduler, r: Request) -> bool:
+    """Whether the request is a row of a batch that has not finished."""
+    return (r in scheduler.running or r in scheduler.last) and r not in scheduler.finished
+
+
+def abort_in_scheduler(s: Server, rank: Process, r: Request) -> None:
     """``abort_request``: out of the queue at once, with an echo; a row only gets a mark."""
-    if r in scheduler.waiting:
-        scheduler.waiting.remove(r)
+    if role is Role.DECODE and in_decode_queues(rank.decode, r):
+        break_off(rank.decode, r)
+    elif r in rank.scheduler.waiting:
+        rank.scheduler.waiting.remove(r)
         if r in s.tokenizer.open:
             s.replies.echoes |= {r}
-    elif (r in scheduler.running or r in scheduler.last) and r not in scheduler.finished:
-        scheduler.to_finish |= {r}
+    elif is_unfinished_row(rank.scheduler, r):
+        rank.scheduler.to_finish |= {r}
 
 
-def can_be_aborted(s: Server, scheduler: Scheduler, r: Request) -> bool:
+def can_be_aborted(rank: Process, r: Request) -> bool:
     """Whether an abort changes anything in the scheduler."""
-    return r in scheduler.waiting or (
-        (r in scheduler.running or r in scheduler.last)
-        and r not in scheduler.finished
-        and r not in scheduler.to_finish
+    if role is Role.DECODE and in_decode_queues(rank.decode, r):
+        return r not in rank.decode.broken
+    return r in rank.scheduler.waiting or (
+        is_unfinished_row(rank.scheduler, r) and r not in rank.scheduler.to_finish
     )
 
 
@@ -94,9 +107,9 @@ def abort(s: Server, r: Request) -> None:
     require(aborts)
     require(at_ingest(s))
     require(r in s.tokenizer.open)
-    require(any(can_be_aborted(s, s.ranks[k].scheduler, r) for k in Rank))
+    require(any(can_be_aborted(s.ranks[k], r) for k in Rank))
     for k in Rank:
-        abort_in_scheduler(s, s.ranks[k].scheduler, r)
+        abort_in_scheduler(s, s.ranks[k], r)
 
 
 @action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager._wait_one_response")
@@ -108,10 +121,11 @@ def disconnect(s: Server, r: Request) -> None:
     require(r in s.tokenizer.open)
     s.tokenizer.open -= {r}
     s.replies.outputs -= {r}
+    s.replies.errors -= {r}
     s.replies.echoes -= {r}
     leak_reference(s.registry, s.adapter[r])
     for k in Rank:
-        abort_in_scheduler(s, s.ranks[k].scheduler, r)
+        abort_in_scheduler(s, s.ranks[k], r)
         tidy(s, s.ranks[k].scheduler)
 
 

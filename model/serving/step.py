@@ -20,7 +20,8 @@ two, the last piece of a partial prompt one. A limit that shuts the queue for mo
 from __future__ import annotations
 
 from slotproof.model.language import Annotated, Map, Range, Set, action, decision, require, some
-from slotproof.model.serving.forward import launch_forward
+from slotproof.model.serving.decode_queues import in_decode_queues
+from slotproof.model.serving.forward import hand_over, launch_forward
 from slotproof.model.serving.gate import Answer, ask_gate, occupied_on_prefill, partial_prompt_occupies
 from slotproof.model.serving.scheduler import (
     Batch,
@@ -42,6 +43,7 @@ from slotproof.model.serving.vocabulary import (
     Rank,
     Request,
     Role,
+    data_parallel,
     least_room,
     loading,
     loop,
@@ -175,33 +177,44 @@ def take_results(s: Server, scheduler: Scheduler, rows: Set[Request], ends: Set[
                 s.replies.outputs |= {r}
 
 
-def launch(s: Server, rank: Process, ends: Set[Request], by_length: Set[Request]) -> None:
-    """Launch a prefill of what the pass has picked, else a decode, and take the results that are due."""
-    due = in_flight(rank.scheduler)
+def form_batch(s: Server, rank: Process, by_length: Set[Request]) -> Batch:
+    """Hand a prefill of what the pass has picked to the forward, else a decode of the active set."""
     middle = {some(rank.scheduler.resumed)} if rank.scheduler.resumed is not None else set()
     prefill = rank.scheduler.picks | middle
-    kind = Batch.PREFILL
-    batch = prefill
-    if len(prefill) == 0:
-        sweep(rank.scheduler)
-        if foresees_the_end():
-            rank.scheduler.running -= by_length
-        batch = rank.scheduler.running
-        kind = Batch.DECODE if len(batch) > 0 else Batch.NONE
-    if len(batch) > 0:
-        launch_forward(rank, batch, s.adapter)
-    rank.scheduler.waiting = [r for r in rank.scheduler.waiting if r not in rank.scheduler.picks]
-    rank.scheduler.last = prefill
+    if len(prefill) > 0:
+        hand_over(rank, prefill, s.adapter)
+        return Batch.PREFILL
+    sweep(rank.scheduler)
+    if foresees_the_end():
+        rank.scheduler.running -= by_length
+    hand_over(rank, rank.scheduler.running, s.adapter)
+    return Batch.DECODE if len(rank.scheduler.running) > 0 else Batch.NONE
+
+
+def end_iteration(s: Server, rank: Process, kind: Batch, ends: Set[Request]) -> None:
+    """Take the results that are due, and keep what the next iteration needs of this one's batch."""
+    due = in_flight(rank.scheduler)
+    middle = {some(rank.scheduler.resumed)} if rank.scheduler.resumed is not None else set()
+    for r in rank.scheduler.picks:
+        rank.scheduler.waiting.remove(r)
+    rank.scheduler.last = rank.forward.rows if kind is Batch.PREFILL else set()
     if loop is Loop.OVERLAP:
         rank.scheduler.in_flight = kind
     else:
-        due = batch
+        due = rank.forward.rows
         middle = {some(rank.scheduler.chunk)} if rank.scheduler.chunk is not None else set()
     rank.forward.results = (due - middle) - rank.scheduler.finished
     take_results(s, rank.scheduler, due - middle, ends)
     rank.scheduler.picks = set()
     rank.scheduler.resumed = None
     rank.scheduler.asked = None
+
+
+def launch(s: Server, rank: Process, ends: Set[Request], by_length: Set[Request]) -> None:
+    """Launch a prefill of what the pass has picked, else a decode, and take the results that are due."""
+    kind = form_batch(s, rank, by_length)
+    launch_forward(rank, s.adapter)
+    end_iteration(s, rank, kind, ends)
 
 
 def has_work(scheduler: Scheduler) -> bool:
@@ -235,6 +248,7 @@ def is_under_way(s: Server, r: Request) -> bool:
             r in s.ranks[k].scheduler.waiting
             or r in s.ranks[k].scheduler.running
             or r in s.ranks[k].scheduler.last
+            or in_decode_queues(s.ranks[k].decode, r)
             for k in Rank
         )
     )
@@ -262,7 +276,7 @@ def schedule(
     takes the results that are due. The last tokens among them: {ends}, of these by length: {by_length};
     room for {room} half prompts.
     """
-    require(role is Role.SINGLE)
+    require(role is Role.SINGLE and not data_parallel)
     require(s.ranks[k].scheduler.asked is None)
     require(has_work(s.ranks[k].scheduler))
     require(ends <= may_end(s.ranks[k].scheduler))

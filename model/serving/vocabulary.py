@@ -73,11 +73,8 @@ names = parameter(
 )
 pinned = parameter("pinned", Set[Adapter], [], "adapters that are loaded as pinned: never evicted")
 unloadable = parameter("unloadable", Set[Adapter], [], "adapters that an operator may unload")
+data_parallel = parameter("data_parallel", bool, False, "the ranks share each forward (DP attention)")
 aborts = parameter("aborts", bool, True, "clients may cancel a request at every stage")
-failures = parameter(
-    "failures", bool, False, "requests may fail after acquiring their adapter, before they are sent"
-)
-least_room = parameter(
-    "least_room", int, 6, "half prompts that a prefill batch holds at least (two a request: no limit)"
-)
-most_room = parameter("most_room", int, 6, "half prompts that a prefill batch holds at most")
+failures = parameter("failures", bool, False, "requests may fail after the acquire, before the send")
+least_room = parameter("least_room", int, 6, "half prompts that a prefill holds at least")
+most_room = parameter("most_room", int, 6, "half prompts that a prefill holds at most")

@@ -1,0 +1,24 @@
+"""The queues of the decode role before its active set (``disaggregation/decode.py``)."""
+
+from __future__ import annotations
+
+from slotproof.model.language import Record, Seq, Set, field
+from slotproof.model.serving.vocabulary import Request
+
+
+class DecodeQueues(Record):
+    """``DecodePreallocQueue`` and ``DecodeTransferQueue`` of one decode process."""
+
+    reserving: Seq[Request] = field([], "requests that wait for a reservation, first come first served")
+    transferring: Set[Request] = field(set(), "requests with a reservation whose KV is on its way")
+    broken: Set[Request] = field(set(), "of both, those whose receiver reports a failure at the next poll")
+
+
+def in_decode_queues(decode: DecodeQueues, r: Request) -> bool:
+    """Whether the request waits for its reservation or for its KV."""
+    return r in decode.reserving or r in decode.transferring
+
+
+def break_off(decode: DecodeQueues, r: Request) -> None:
+    """``CommonKVReceiver.abort``, or a failure that the peer reports: the next poll says ``KVPoll.Failed``."""
+    decode.broken |= {r}
