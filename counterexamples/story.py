@@ -1,0 +1,231 @@
+"""A trace as a numbered story in the words of the system that it runs through.
+
+Each step is its action's own sentence with the arguments filled in, then what it changed; the end says
+why the property is false, down to the part that is and the values that it read.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from slotproof.counterexamples.encoding import label, names
+from slotproof.counterexamples.evidence import Evidence, Facts
+from slotproof.counterexamples.trace import Step, Trace
+from slotproof.counterexamples.verify import action_index, choices_of, numbers_of
+from slotproof.model.language import surface
+from slotproof.model.language.columns import Valuation, decode
+from slotproof.model.language.errors import Site
+from slotproof.model.language.interpreter import Interpreter
+from slotproof.model.language.ir import Root
+from slotproof.model.language.program import Program
+from slotproof.model.language.types import MapType, RecordType, ScalarType, SeqType, ValueType
+from slotproof.model.language.values import Record
+
+MOST_FACTS = 24
+
+
+def story(trace: Trace, program: Program, *, scenario: str = "", width: int = 80) -> str:
+    """The whole story as text of at most ``width`` columns."""
+    lines = [*_heading(trace, scenario or trace.system, width), "", *_beginning(trace, program, width)]
+    for number, step in enumerate(trace.steps, 1):
+        lines += ["", *_step(number, step, trace, program, width)]
+    if trace.loop is not None:
+        lines += ["", *_wrapped(f"From here it goes on as after step {trace.loop}, again and again.", width)]
+    lines += ["", *_ending(trace, program, width)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
+    steps = f"{len(trace)} step{'s' if len(trace) != 1 else ''}"
+    release = f" on {trace.release}" if trace.release else ""
+    first = f"{scenario}{release}: {trace.property} is violated after {steps}."
+    sizes = ", ".join(f"{name} = {_plainly(value)}" for name, value in trace.parameters.items())
+    lines = [*_wrapped(first, width), *_wrapped(f"Found by the engine '{trace.engine}'.", width)]
+    if sizes:
+        lines += _wrapped(f"Sizes: {sizes}.", width)
+    if trace.choices:
+        chosen = ", ".join(f"{point} = {name}" for point, name in trace.choices.items())
+        lines += _wrapped(f"Decisions: {chosen}.", width)
+    return lines
+
+
+def _beginning(trace: Trace, program: Program, width: int) -> list[str]:
+    if trace.start is None:
+        return ["At the start every field has its declared value."]
+    action = _surface(program, trace.start.action)
+    lines = _wrapped(f"At the start: {_sentence(action, trace.start)}", width)
+    return lines + _changes(program, program.start, trace.states[0], width)
+
+
+def _step(number: int, step: Step, trace: Trace, program: Program, width: int) -> list[str]:
+    action = _surface(program, step.action)
+    lead = f"{number:>3}. "
+    lines = textwrap.wrap(lead + _sentence(action, step), width, subsequent_indent=" " * len(lead))
+    about = [str(step), *([f"by {action.actor}"] if action and action.actor else [])]
+    about += [action.source] if action and action.source else []
+    lines += _wrapped(f"[{'; '.join(about)}]", width, len(lead))
+    lines += _changes(program, trace.states[number - 1], trace.states[number], width)
+    if trace.crash is not None and number == len(trace):
+        lines += _wrapped(f"Here the modelled program dies: {trace.crash}.", width, len(lead))
+    return lines
+
+
+def _changes(program: Program, before: Valuation, after: Valuation, width: int) -> list[str]:
+    old, new = decode(program.state, before), decode(program.state, after)
+    fresh = decode(program.state, program.start)
+    changed = [f"{path}: {a} -> {b}" for path, a, b in differences(program.state, old, new)]
+    shows = [f"{path}: {b}" for path, _, b in differences(program.state, fresh, new, outputs=True)]
+    lines = [line for text in changed for line in _wrapped(text, width, 7)]
+    lines += [line for text in shows for line in _wrapped(f"shown: {text}", width, 7)]
+    return lines or ["       (nothing that is stored changes)"]
+
+
+def differences(
+    type_: ValueType, old: Any, new: Any, path: str = "", *, outputs: bool = False, inside: bool = False
+) -> Iterator[tuple[str, str, str]]:
+    """The path, old and new value of each difference: of what is stored, or of the outputs alone."""
+    match type_:
+        case RecordType():
+            for f in type_.fields:
+                name = f"{path}.{f.name}" if path else f.name
+                yield from differences(
+                    f.type,
+                    getattr(old, f.name),
+                    getattr(new, f.name),
+                    name,
+                    outputs=outputs,
+                    inside=inside or f.output,
+                )
+        case MapType():
+            for key, name in zip(new, names(type_.key), strict=True):
+                yield from differences(
+                    type_.value, old[key], new[key], f"{path}[{name}]", outputs=outputs, inside=inside
+                )
+        case _ if old != new and inside == outputs:
+            yield path, _value(type_, old), _value(type_, new)
+
+
+def _value(type_: ScalarType | SeqType, value: Any) -> str:
+    if isinstance(type_, SeqType):
+        return "[" + ", ".join(_item(item) for item in value) + "]"
+    return label(value)
+
+
+def _item(item: Any) -> str:
+    if isinstance(item, Record):
+        fields = [(k, v) for k, v in vars(item).items() if not k.startswith("_")]
+        return f"{type(item).__name__}({', '.join(f'{k}={label(v)}' for k, v in fields)})"
+    return label(item)
+
+
+def _plainly(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{label(k)}: {_plainly(v)}" for k, v in value.items()) + "}"
+    return label(value)
+
+
+def _surface(program: Program, name: str) -> surface.Action[Any] | None:
+    every = (*program.system.actions, *program.system.initial)
+    return next((a for a in every if a.name == name), None)
+
+
+def _sentence(action: surface.Action[Any] | None, step: Step) -> str:
+    """The action's docstring with the arguments in the place of ``{name}``; other braces stay."""
+    if action is None or not action.meaning:
+        return f"{step}."
+    given = step.arguments
+
+    def filled(match: re.Match[str]) -> str:
+        return label(given[match[1]]) if match[1] in given else match[0]
+
+    return re.sub(r"\{(\w+)\}", filled, action.meaning)
+
+
+def _ending(trace: Trace, program: Program, width: int) -> list[str]:
+    lines = [f"Why {trace.property} is false"]
+    if trace.property == "deadlock":
+        return lines + _deadlock(trace, program, width)
+    if trace.crash is not None and trace.property == f"no-crash-{trace.crash}":
+        text = f"The last step ends in the crash '{trace.crash}' of the modelled program."
+        return lines + _wrapped(text, width, 2)
+    declared = next((p for p in program.system.properties if p.name == trace.property), None)
+    prop = next((p for p in program.properties if p.name == trace.property), None)
+    if prop is None:
+        return lines + _wrapped(f"This part is false: {trace.part}", width, 2)
+    if declared is not None and declared.meaning:
+        lines += _wrapped(f"It says: {declared.meaning}", width, 2)
+    states: dict[Root, Valuation] = {"state": trace.states[-1]}
+    arguments: Sequence[int] = ()
+    if prop.over == "step":
+        states = {"before": trace.states[-2], "after": trace.states[-1]}
+        action = program.actions[action_index(program, trace.steps[-1].action)]
+        arguments = numbers_of(action, trace.steps[-1]) if prop.parameters else ()
+    evidence = Evidence(program, choices_of(trace, program), states)
+    where = "last step" if prop.over == "step" else "last state"
+    false = [
+        (c.site, found.facts)
+        for c, found in zip(prop.conjuncts, evidence.conjuncts(prop, arguments), strict=True)
+        if not found.value
+    ]
+    false.sort(key=lambda pair: pair[0].text != trace.part)  # the part that the trace is about comes first
+    for site, facts in false:
+        lines += _false_part(site, facts, where, width)
+    return lines
+
+
+def _false_part(site: Site, facts: Facts, where: str, width: int) -> list[str]:
+    lines = _wrapped(f"In the {where} this part of it is false:", width, 2)
+    lines += _wrapped(site.text, width, 6)
+    lines += _wrapped(f"({place(site)})", width, 6)
+    if facts:
+        lines += _wrapped("because:", width, 2)
+    lines += [line for fact in facts[:MOST_FACTS] for line in _wrapped(fact, width, 6)]
+    if len(facts) > MOST_FACTS:
+        lines += _wrapped(f"(and {len(facts) - MOST_FACTS} more values that it read)", width, 6)
+    return lines
+
+
+def _deadlock(trace: Trace, program: Program, width: int) -> list[str]:
+    text = "No action can happen in the last state, and the system does not call it final:"
+    lines = _wrapped(text, width, 2)
+    interpreter = Interpreter(program, choices_of(trace, program))
+    for index, action in enumerate(program.actions):
+        blocked: dict[str, None] = {}
+        for numbers in _every(action.parameters):
+            for conjunct in interpreter.blocked(trace.states[-1], index, numbers)[:1]:
+                blocked[conjunct.site.text] = None
+        lines += _wrapped(f"{action.name}: {' or '.join(blocked)} is false", width, 6)
+    return lines
+
+
+def _every(parameters: Sequence[Any]) -> Iterator[tuple[int, ...]]:
+    from itertools import product
+
+    from slotproof.model.language.types import IntType
+
+    spans = [range(p.type.size) for p in parameters]
+    lows = [p.type.low if isinstance(p.type, IntType) else 0 for p in parameters]
+    for codes in product(*spans):
+        yield tuple(code + low for code, low in zip(codes, lows, strict=True))
+
+
+def place(site: Site) -> str:
+    """A place in a source file, as short as it is clear from the current folder."""
+    path = Path(site.file)
+    if path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    elif "slotproof" in path.parts:
+        parts = path.parts
+        path = Path(*parts[len(parts) - parts[::-1].index("slotproof") :])
+    return f"{path}:{site.line}"
+
+
+def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:
+    space = " " * indent
+    return textwrap.wrap(
+        text, width, initial_indent=space, subsequent_indent=space + "  ", break_on_hyphens=False
+    ) or [space]

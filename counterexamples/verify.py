@@ -1,0 +1,166 @@
+"""Whether a trace is one: every step is a step of the model, and the end violates the property.
+
+Files are edited by hand and models change; the interpreter, which runs the model's own Python, is the
+judge of both.
+"""
+
+from __future__ import annotations
+
+from slotproof.counterexamples.encoding import near_names
+from slotproof.counterexamples.errors import TraceError
+from slotproof.counterexamples.evidence import cell, shown
+from slotproof.counterexamples.trace import Step, Trace
+from slotproof.model.language.columns import Valuation
+from slotproof.model.language.errors import ModelError, NotEnabled, Site
+from slotproof.model.language.interpreter import Interpreter
+from slotproof.model.language.ir import Action
+from slotproof.model.language.program import Program
+from slotproof.model.language.types import IntType, ScalarType
+
+
+def verify(trace: Trace, program: Program) -> None:
+    """``TraceError`` says which step is none of the model's, and which guard conjunct is false."""
+    interpreter = Interpreter(program, choices_of(trace, program))
+    _check_start(trace, program, interpreter)
+    crash = None
+    for i, step in enumerate(trace.steps):
+        where = f"step {i + 1}, {step},"
+        if crash is not None:
+            raise TraceError(f"{where} follows a crash ({crash}); nothing can happen after it")
+        crash = _check_step(where, step, trace.states[i], trace.states[i + 1], program, interpreter)
+    if crash != trace.crash:
+        said = f"crashes with '{crash}'" if crash else "does not crash"
+        raise TraceError(f"step {len(trace)}: the model {said}, the trace says {trace.crash or 'no crash'}")
+    _check_end(trace, program, interpreter)
+
+
+def choices_of(trace: Trace, program: Program) -> tuple[int, ...]:
+    """The choice vector of a trace; ``TraceError`` for a decision or alternative that is not there."""
+    for point in program.decisions:
+        chosen = trace.choices.get(point.name)
+        if chosen is None:
+            raise TraceError(f"#meta.decisions: no alternative is named for decision '{point.name}'")
+        if chosen not in point.alternatives:
+            hint = near_names(chosen, point.alternatives) or f"; it has: {', '.join(point.alternatives)}"
+            raise TraceError(f"#meta.decisions: decision {point.name} has no alternative '{chosen}'{hint}")
+    return program.choices(trace.choices)
+
+
+def numbers_of(action: Action, step: Step) -> tuple[int, ...]:
+    """The arguments of a step as the IR represents them."""
+    return tuple(_number(p.type, step.arguments[p.name]) for p in action.parameters)
+
+
+def action_index(program: Program, name: str) -> int:
+    """The place of an action in the program; ``TraceError`` with near names if it has none."""
+    known = [a.name for a in program.actions]
+    if name not in known:
+        raise TraceError(f"{program.name} has no action '{name}'{near_names(name, known)}")
+    return known.index(name)
+
+
+def _number(type_: ScalarType, value: object) -> int:
+    return type_.encode(value) + (type_.low if isinstance(type_, IntType) else 0)
+
+
+def _check_start(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+    if trace.start is None:
+        state, what = program.start, "the declared one"
+    else:
+        known = [a.name for a in program.initial]
+        number = known.index(trace.start.action)
+        numbers = numbers_of(program.initial[number], trace.start)
+        try:
+            state, what = interpreter.start(number, numbers), f"what {trace.start} makes"
+        except NotEnabled as error:
+            guard = _guard(error.site)
+            raise TraceError(
+                f"states[0]: {trace.start} makes no initial state: its guard is false: {guard}"
+            ) from None
+        except ModelError as error:
+            raise TraceError(f"states[0]: {trace.start} is a model error: {error}") from None
+    if trace.states[0] != state:
+        raise TraceError(f"states[0] is not {what}: {_difference(program, state, trace.states[0])}")
+
+
+def _check_step(
+    where: str, step: Step, before: Valuation, after: Valuation, program: Program, interpreter: Interpreter
+) -> str | None:
+    index = action_index(program, step.action)
+    numbers = numbers_of(program.actions[index], step)
+    try:
+        blocked = interpreter.blocked(before, index, numbers)
+        if blocked:
+            guard = _guard(blocked[0].site)
+            raise TraceError(f"{where} is no step of the model: its guard is false: {guard}")
+        outcome = interpreter.step(before, index, numbers)
+    except ModelError as error:
+        raise TraceError(f"{where} is a model error: {error}") from None
+    if outcome.state != after:
+        raise TraceError(f"{where} is no step of the model: {_difference(program, outcome.state, after)}")
+    return outcome.crash
+
+
+def _check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+    if trace.property == "deadlock":
+        _check_deadlock(trace, program, interpreter)
+        return
+    if trace.property.startswith("no-crash-"):
+        if trace.property != f"no-crash-{trace.crash}":
+            raise TraceError(f"#meta.property: {trace.property}, but the crash is {trace.crash or 'none'}")
+        return
+    known = [p.name for p in program.properties]
+    if trace.property not in known:
+        hint = near_names(trace.property, known)
+        raise TraceError(f"#meta.property: {program.name} has no property '{trace.property}'{hint}")
+    if all(conjuncts(trace, program, interpreter)):
+        raise TraceError(f"the end of the trace does not violate {trace.property}")
+
+
+def _check_deadlock(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+    if trace.crash is not None:
+        raise TraceError("the trace ends in a crash, so it is no deadlock")
+    last = trace.states[-1]
+    for number, numbers, _ in interpreter.successors(last):
+        action = program.actions[number]
+        possible = Step(action.name, interpreter.arguments(action, numbers))
+        raise TraceError(f"the last state is no deadlock: {possible} can happen")
+    if interpreter.final(last):
+        raise TraceError("the last state is no deadlock: the system calls it final")
+
+
+def conjuncts(trace: Trace, program: Program, interpreter: Interpreter) -> list[bool]:
+    """Whether each conjunct of the trace's property is true at its end."""
+    index = [p.name for p in program.properties].index(trace.property)
+    prop = program.properties[index]
+    if prop.over == "state":
+        return interpreter.holds(index, None, (), trace.states[-1])
+    if not trace.steps:
+        raise TraceError(f"#meta.property: {trace.property} is about a step, and the trace has none")
+    action = action_index(program, trace.steps[-1].action)
+    if prop.actions is not None and action not in prop.actions:
+        last = trace.steps[-1].action
+        raise TraceError(f"#meta.property: {trace.property} is not about {last}, the last step")
+    numbers = numbers_of(program.actions[action], trace.steps[-1]) if prop.parameters else ()
+    return interpreter.holds(index, trace.states[-2], numbers, trace.states[-1])
+
+
+def _guard(site: Site) -> str:
+    return f"{site.text} ({site})" if site.text else str(site)
+
+
+def _difference(program: Program, model: Valuation, said: Valuation) -> str:
+    """The first cell in which two states differ."""
+    for column in program.columns:
+        for place in range(column.cells):
+            at = column.offset + place
+            if model[at] == said[at]:
+                continue
+            indices: list[int] = []
+            for size in reversed(column.dims):
+                place, index = divmod(place, size)
+                indices.insert(0, index)
+            low = column.type.low if isinstance(column.type, IntType) else 0
+            values = [shown(column.type, v[at] + low) for v in (model, said)]
+            return f"{cell(column, indices)} is {values[0]} in the model, the trace says {values[1]}"
+    return "the states are equal"
