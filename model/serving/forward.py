@@ -34,7 +34,7 @@ def fetch(rank: Process) -> None:
     """With synchronous loading the forward makes its adapters resident, on its own stream, behind the
     forward before it. With background loading nothing is fetched here."""
     if loading is Loading.SYNCHRONOUS:
-        make_resident(rank.pool, rank.forward.handed, rank.manager.gone)
+        rank.forward.evicted = make_resident(rank.pool, rank.forward.handed, rank.manager.gone)
 
 
 def look_up_slots(rank: Process, adapter: Map[Request, Adapter]) -> None:
