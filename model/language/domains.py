@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import total_ordering
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from slotproof.model.language.errors import LanguageError, Site, callers_line, unbound
@@ -62,7 +61,6 @@ class DomainMeta(type):
         return True
 
 
-@total_ordering
 class Domain(metaclass=DomainMeta):
     """A finite domain; subclass it with ``size`` (an int or an int parameter) and ``names``.
 
@@ -97,9 +95,16 @@ class Domain(metaclass=DomainMeta):
         return type(other) is type(self) and other.index == self.index
 
     def __lt__(self, other: Self) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.index < other.index
+        return self.index < other.index if type(other) is type(self) else NotImplemented
+
+    def __le__(self, other: Self) -> bool:
+        return self.index <= other.index if type(other) is type(self) else NotImplemented
+
+    def __gt__(self, other: Self) -> bool:
+        return self.index > other.index if type(other) is type(self) else NotImplemented
+
+    def __ge__(self, other: Self) -> bool:
+        return self.index >= other.index if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
         return hash((type(self), self.index))
