@@ -14,12 +14,12 @@ is sent.
 from __future__ import annotations
 
 from slotproof.model.language import action, require
-from slotproof.model.serving.decode_queues import break_off, in_decode_queues
+from slotproof.model.serving.decode_queues import awaits_kv, break_off, in_decode_queues
 from slotproof.model.serving.manager import unload_adapter
 from slotproof.model.serving.registry import leak_reference, release_without_owner
 from slotproof.model.serving.scheduler import Scheduler
 from slotproof.model.serving.server import Process, Server
-from slotproof.model.serving.step import is_under_way, tidy
+from slotproof.model.serving.step import at_ingest, is_under_way, tidy
 from slotproof.model.serving.tokenizer import (
     echo_releases,
     error_releases_twice,
@@ -42,11 +42,6 @@ from slotproof.model.serving.vocabulary import (
 )
 
 
-def at_ingest(s: Server) -> bool:
-    """Whether every scheduler is at the top of its loop."""
-    return all(s.ranks[k].scheduler.asked is None for k in Rank)
-
-
 def use_count(s: Server, a: Adapter) -> int:
     """``LoRARegistry``'s counter of the adapter."""
     return sum(1 for r in s.tokenizer.open if s.adapter[r] == a) + s.registry.drift[a]
@@ -67,8 +62,12 @@ def is_unfinished_row(scheduler: Scheduler, r: Request) -> bool:
 
 def abort_in_scheduler(s: Server, rank: Process, r: Request) -> None:
     """``abort_request``: out of the queue at once, with an echo; a row only gets a mark."""
-    if role is Role.DECODE and in_decode_queues(rank.decode, r):
+    if role is Role.DECODE and awaits_kv(rank.decode, r):
         break_off(rank.decode, r)
+    elif role is Role.DECODE and r in rank.decode.retracted:
+        rank.decode.retracted.remove(r)
+        if r in s.tokenizer.open:
+            s.replies.echoes |= {r}
     elif r in rank.scheduler.waiting:
         rank.scheduler.waiting.remove(r)
         if r in s.tokenizer.open:

@@ -22,22 +22,25 @@ def pinned_count(manager: Manager) -> int:
     return len(pinned - manager.gone)
 
 
-def fits(manager: Manager, adapters: Set[Adapter]) -> bool:
-    """``validate_lora_batch``: whether these adapters can hold slots at the same time.
+def has_room(manager: Manager, adapters: Set[Adapter]) -> bool:
+    """Whether these adapters can hold slots at the same time; a slot is kept free for every pinned adapter
+    that is not among them."""
+    others = len(adapters) - len(adapters & pinned)
+    return len(adapters) <= slots and (pinned_count(manager) == 0 or others <= slots - pinned_count(manager))
 
-    A slot is kept free for every pinned adapter that is not among them. Without pinned adapters nobody is
-    looked up, so that an adapter which left the catalogue is no error.
+
+def fits(manager: Manager, adapters: Set[Adapter]) -> bool:
+    """``validate_lora_batch``: the fit test, with its assertions.
+
+    The size comes first. Without pinned adapters nobody is looked up, so that an adapter which left the
+    catalogue is no error.
     """
-    if len(adapters) > slots:
-        return False
-    if pinned_count(manager) == 0:
-        return True
-    if any(a in manager.gone for a in adapters):
-        crash("fit-test-unknown-adapter")
-    pins = len(adapters & pinned)
-    if pins > pinned_count(manager):
-        crash("fit-test-pinned-count")
-    return len(adapters) - pins <= slots - pinned_count(manager)
+    if len(adapters) <= slots and pinned_count(manager) > 0:
+        if any(a in manager.gone for a in adapters):
+            crash("fit-test-unknown-adapter")
+        if len(adapters & pinned) > pinned_count(manager):
+            crash("fit-test-pinned-count")
+    return has_room(manager, adapters)
 
 
 @decision

@@ -28,8 +28,8 @@ def can_be_victim(a: Adapter) -> bool:
 
 def mark_used(pool: Pool, adapters: Set[Adapter]) -> None:
     """Move these to the recent end of the order of use."""
-    for a in adapters:
-        if can_be_victim(a):
+    for a in Adapter:
+        if a in adapters and can_be_victim(a):
             if a in pool.recency:
                 pool.recency.remove(a)
             pool.recency.append(a)
@@ -62,9 +62,9 @@ def make_resident(pool: Pool, needed: Set[Adapter], gone: Set[Adapter]) -> Set[A
     if len(needed) > slots:
         crash("make-resident-too-many")
     mark_used(pool, needed)
-    evicted = needed - needed
-    for a in needed:
-        if a not in pool.resident:
+    evicted: Set[Adapter] = set()
+    for a in Adapter:
+        if a in needed and a not in pool.resident:
             if len(pool.resident) >= slots:
                 evicted |= {evict(pool, needed, gone)}
             if a != BASE and a in gone:

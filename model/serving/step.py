@@ -191,9 +191,13 @@ def form_batch(s: Server, rank: Process, by_length: Set[Request]) -> Batch:
     return Batch.DECODE if len(rank.scheduler.running) > 0 else Batch.NONE
 
 
-def end_iteration(s: Server, rank: Process, kind: Batch, ends: Set[Request]) -> None:
-    """Take the results that are due, and keep what the next iteration needs of this one's batch."""
-    due = in_flight(rank.scheduler)
+def end_iteration(s: Server, rank: Process, kind: Batch, before: Set[Request], ends: Set[Request]) -> None:
+    """Take the results that are due, and keep what the next iteration needs of this one's batch.
+
+    In the overlap loop the results of the forward ``before`` are due: the rows in flight before this
+    iteration's batch was formed, for a row that ends by length has left the active set by now.
+    """
+    due = before
     middle = {some(rank.scheduler.resumed)} if rank.scheduler.resumed is not None else set()
     for r in rank.scheduler.picks:
         rank.scheduler.waiting.remove(r)
@@ -212,9 +216,10 @@ def end_iteration(s: Server, rank: Process, kind: Batch, ends: Set[Request]) -> 
 
 def launch(s: Server, rank: Process, ends: Set[Request], by_length: Set[Request]) -> None:
     """Launch a prefill of what the pass has picked, else a decode, and take the results that are due."""
+    before = in_flight(rank.scheduler)
     kind = form_batch(s, rank, by_length)
     launch_forward(rank, s.adapter)
-    end_iteration(s, rank, kind, ends)
+    end_iteration(s, rank, kind, before, ends)
 
 
 def has_work(scheduler: Scheduler) -> bool:
@@ -236,6 +241,11 @@ def may_end(scheduler: Scheduler) -> Set[Request]:
         return in_flight(scheduler) - scheduler.finished - scheduler.to_finish
     rows = scheduler.running | scheduler.last | queued(scheduler)
     return rows - scheduler.finished - scheduler.to_finish
+
+
+def at_ingest(s: Server) -> bool:
+    """Whether every scheduler is at the top of its loop."""
+    return all(s.ranks[k].scheduler.asked is None for k in Rank)
 
 
 def is_under_way(s: Server, r: Request) -> bool:

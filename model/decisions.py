@@ -1,0 +1,42 @@
+"""Every decision point of the server with its alternatives, in the order of the components.
+
+A decision point stands in its component's file together with the alternatives that releases have had. This
+list is what a ``System`` is built with; ``releases.py`` says which release has which.
+"""
+
+from __future__ import annotations
+
+from slotproof.model.language import Alternatives
+from slotproof.model.serving import forward, gate, loader, manager, scheduler, step, tokenizer
+
+DECISIONS: tuple[Alternatives, ...] = (
+    Alternatives(gate.drainer_allows, gate.drainer_off),
+    Alternatives(gate.occupied_on_prefill, gate.all_rows, gate.unfinished_rows),
+    Alternatives(gate.partial_prompt_occupies, gate.not_counted, gate.counted_with_the_picks),
+    Alternatives(step.refusal_ends_the_pass, step.stops_at_the_refused, step.skips_the_refused),
+    Alternatives(step.spent_room_ends_the_pass, step.after_the_gate, step.before_the_gate),
+    Alternatives(
+        scheduler.sweep_before_the_pass, scheduler.leaves_finished_rows, scheduler.sweeps_every_step
+    ),
+    Alternatives(
+        scheduler.foresees_the_end, scheduler.decodes_until_finished, scheduler.leaves_out_finishing_rows
+    ),
+    Alternatives(
+        scheduler.tears_down_partial_prompt, scheduler.finishes_the_prompt_first, scheduler.at_the_next_step
+    ),
+    Alternatives(loader.reap_first, loader.reap_nothing, loader.reap_all_ended),
+    Alternatives(loader.copy_status, loader.by_its_event, loader.by_table_and_slots),
+    Alternatives(loader.looks_again, loader.at_the_next_call, loader.right_after_the_start),
+    Alternatives(manager.unload_and_slot, manager.slot_kept, manager.slot_cleared),
+    Alternatives(forward.adapter_without_slot, forward.reads_slot_zero, forward.is_an_error),
+    Alternatives(tokenizer.echo_releases, tokenizer.only_outputs_release, tokenizer.every_end_releases),
+    Alternatives(
+        tokenizer.error_releases_twice, tokenizer.by_output_and_by_handler, tokenizer.once_per_state
+    ),
+    Alternatives(tokenizer.failing_handler_discards, tokenizer.keeps_the_state, tokenizer.discards_the_state),
+    Alternatives(
+        tokenizer.undispatched_failure_releases,
+        tokenizer.loses_the_reference,
+        tokenizer.gives_the_reference_back,
+    ),
+)

@@ -1,0 +1,184 @@
+"""Which alternative of each decision a release of SGLang has, and where that is written.
+
+``HISTORY`` is the table: for each decision the releases that changed it, with the alternative from then on
+and the pull request or issue (``#…``) or the function of the wheel that shows it. A release's column
+follows from it; nothing else tells releases apart. A candidate starts from a release::
+
+    from slotproof.model.releases import release
+
+    candidate = release("0.5.23").replace(occupied_on_prefill=my_rule)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slotproof.model.decisions import DECISIONS
+from slotproof.model.language import Alternatives, LanguageError, State
+from slotproof.model.language.surface import Action, Decision
+from slotproof.model.serving import forward, gate, loader, manager, scheduler, step, tokenizer
+
+RELEASES: tuple[str, ...] = (
+    "0.5.12",
+    "0.5.12.post1",
+    "0.5.13",
+    "0.5.13.post1",
+    "0.5.14",
+    "0.5.15",
+    "0.5.15.post1",
+    "0.5.16",
+    "0.5.17",
+    "0.5.18",
+    "0.5.19",
+    "0.5.20",
+    "0.5.21",
+    "0.5.22",
+    "0.5.23",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a release does at a decision: since when, and where that is written."""
+
+    since: str
+    alternative: Callable[..., Any]
+    reference: str
+
+
+HISTORY: Mapping[Decision[..., Any], tuple[Cell, ...]] = {
+    gate.drainer_allows: (Cell("0.5.12", gate.drainer_off, "#17913; lora_drain_wait_threshold is 0"),),
+    gate.occupied_on_prefill: (
+        Cell("0.5.12", gate.all_rows, "Scheduler._get_new_batch_prefill_raw"),
+        Cell("0.5.14", gate.unfinished_rows, "#27597"),
+    ),
+    gate.partial_prompt_occupies: (
+        Cell("0.5.12", gate.not_counted, "#23141"),
+        Cell("0.5.13", gate.counted_with_the_picks, "#25865, #26029"),
+    ),
+    step.refusal_ends_the_pass: (Cell("0.5.12", step.skips_the_refused, "since 0.5.7"),),
+    step.spent_room_ends_the_pass: (
+        Cell("0.5.12", step.after_the_gate, "PrefillAdder.add_one_req"),
+        Cell("0.5.23", step.before_the_gate, "Scheduler._get_new_batch_prefill_raw"),
+    ),
+    scheduler.sweep_before_the_pass: (
+        Cell("0.5.12", scheduler.leaves_finished_rows, "Scheduler.update_running_batch"),
+        Cell("0.5.23", scheduler.sweeps_every_step, "Scheduler.get_next_batch_to_run"),
+    ),
+    scheduler.foresees_the_end: (
+        Cell("0.5.12", scheduler.decodes_until_finished, "Scheduler.update_running_batch"),
+        Cell("0.5.22", scheduler.leaves_out_finishing_rows, "Scheduler._reqs_finishing_inflight"),
+    ),
+    scheduler.tears_down_partial_prompt: (
+        Cell("0.5.12", scheduler.finishes_the_prompt_first, "Scheduler.abort_request"),
+        Cell("0.5.14", scheduler.at_the_next_step, "Scheduler._pending_chunked_abort_req"),
+    ),
+    loader.reap_first: (
+        Cell("0.5.12", loader.reap_nothing, "LoRAOverlapLoader._check_overlap_load_status"),
+        Cell("0.5.13", loader.reap_all_ended, "#25413"),
+    ),
+    loader.copy_status: (
+        Cell("0.5.12", loader.by_its_event, "LoRAOverlapLoader._check_overlap_load_status"),
+        Cell("0.5.13", loader.by_table_and_slots, "#25413"),
+    ),
+    loader.looks_again: (
+        Cell("0.5.12", loader.at_the_next_call, "LoRAOverlapLoader.try_overlap_load_lora"),
+        Cell("0.5.20", loader.right_after_the_start, "LoRAOverlapLoader.try_overlap_load_lora"),
+    ),
+    manager.unload_and_slot: (
+        Cell("0.5.12", manager.slot_kept, "#21381"),
+        Cell("0.5.16", manager.slot_cleared, "LoRAMemoryPool.remove_lora"),
+    ),
+    forward.adapter_without_slot: (
+        Cell("0.5.12", forward.reads_slot_zero, "LoRAManager.prepare_lora_batch"),
+        Cell("0.5.21", forward.is_an_error, "LoRAManager.prepare_lora_batch"),
+    ),
+    tokenizer.echo_releases: (
+        Cell("0.5.12", tokenizer.only_outputs_release, "#34205"),
+        Cell("0.5.22", tokenizer.every_end_releases, "TokenizerManager._release_lora_once"),
+    ),
+    tokenizer.error_releases_twice: (
+        Cell("0.5.12", tokenizer.by_output_and_by_handler, "TokenizerManager._wait_one_response"),
+        Cell("0.5.22", tokenizer.once_per_state, "TokenizerManager._release_lora_once"),
+    ),
+    tokenizer.failing_handler_discards: (
+        Cell("0.5.12", tokenizer.keeps_the_state, "TokenizerManager.generate_request"),
+        Cell("0.5.14", tokenizer.discards_the_state, "TokenizerManager._discard_pending_req_states"),
+        Cell("0.5.20", tokenizer.keeps_the_state, "TokenizerManager._mark_state_dispatched"),
+    ),
+    tokenizer.undispatched_failure_releases: (
+        Cell("0.5.12", tokenizer.loses_the_reference, "#31808"),
+        Cell("0.5.22", tokenizer.gives_the_reference_back, "TokenizerManager._release_lora_once"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release, or a candidate made from one: what it does at each decision.
+
+    ``actions`` replaces actions by name, ``state`` is the server's state if the candidate adds to it.
+    """
+
+    name: str
+    choices: Mapping[str, Callable[..., Any]]
+    actions: Mapping[str, Action[Any]] = field(default_factory=dict)
+    state: type[State] | None = None
+
+    def replace(self, **decisions: Callable[..., Any] | str) -> Release:
+        """The same, with other answers at these decisions: functions, or names of known alternatives."""
+        known = {d.point.name: d for d in DECISIONS}
+        chosen = dict(self.choices)
+        for name, alternative in decisions.items():
+            if name not in known:
+                raise LanguageError(f"there is no decision '{name}'; 'slotproof list decisions' has them all")
+            if isinstance(alternative, str):
+                named = {f.__name__: f for f in known[name].functions}
+                if alternative not in named:
+                    raise LanguageError(
+                        f"decision {name} has no alternative '{alternative}'; it has {', '.join(named)}"
+                    )
+                alternative = named[alternative]
+            chosen[name] = alternative
+        return replace(self, name=_changed(self.name), choices=chosen)
+
+    def with_actions(self, *actions: Action[Any]) -> Release:
+        """The same, with these actions in place of those with their names."""
+        return replace(
+            self, name=_changed(self.name), actions={**self.actions, **{a.name: a for a in actions}}
+        )
+
+    def with_state(self, state: type[State]) -> Release:
+        """The same, with more state: a subclass of ``Server`` with fields of its own."""
+        return replace(self, name=_changed(self.name), state=state)
+
+    def alternatives(self) -> tuple[Alternatives, ...]:
+        """The known alternatives of each decision, with this one's own rules added."""
+        return tuple(
+            d if self.choices[d.point.name] in d.functions
+            else Alternatives(d.point, *d.functions, self.choices[d.point.name])
+            for d in DECISIONS
+        )  # fmt: skip
+
+    def names(self) -> dict[str, str]:
+        """The chosen alternative's name by the decision's, as ``System.choices`` wants it."""
+        return {name: f.__name__ for name, f in self.choices.items()}
+
+
+def _changed(name: str) -> str:
+    return name if name.endswith("+") else f"{name}+"
+
+
+def cell(decision: Decision[..., Any], name: str) -> Cell:
+    """The table's entry for a decision at a release."""
+    position = RELEASES.index(name)
+    return [c for c in HISTORY[decision] if RELEASES.index(c.since) <= position][-1]
+
+
+def release(name: str) -> Release:
+    """A release by its version."""
+    if name not in RELEASES:
+        raise LanguageError(f"there is no release '{name}'; there are {', '.join(RELEASES)}")
+    return Release(name, {d.point.name: cell(d.point, name).alternative for d in DECISIONS})

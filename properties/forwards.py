@@ -1,0 +1,54 @@
+"""What must hold of forwards: the weights that their rows read."""
+
+from __future__ import annotations
+
+from slotproof.model.language import Set, step_invariant
+from slotproof.model.serving.scheduler import Scheduler, in_flight
+from slotproof.model.serving.server import Server
+from slotproof.model.serving.vocabulary import Loop, Rank, Request, loop
+
+
+def kept_rows(scheduler: Scheduler) -> Set[Request]:
+    """Rows of the forward in flight whose output will be kept."""
+    return in_flight(scheduler) - scheduler.finished
+
+
+@step_invariant
+def resident_at_launch(before: Server, after: Server) -> bool:
+    """Each adapter of a batch is in a slot when its kernels are launched, and its copy has ended."""
+    return all(
+        all(
+            after.adapter[r] in after.ranks[k].pool.resident
+            and after.adapter[r] not in after.ranks[k].loader.copying
+            for r in after.ranks[k].forward.rows
+        )
+        for k in Rank
+    )
+
+
+@step_invariant
+def stable_in_flight(before: Server, after: Server) -> bool:
+    """The load stream writes no slot that a row of the forward in flight reads, if its output will be kept."""
+    return all(
+        all(
+            before.adapter[r] not in after.ranks[k].gate.overwritten
+            for r in kept_rows(before.ranks[k].scheduler)
+        )
+        for k in Rank
+    )
+
+
+@step_invariant
+def right_adapter(before: Server, after: Server) -> bool:
+    """Each row whose token will be delivered reads the slot of the adapter that its request named.
+
+    In the overlap loop a row that finishes in the same step has been launched once too often: its token is
+    discarded.
+    """
+    return all(
+        all(
+            loop is Loop.OVERLAP and r in after.ranks[k].scheduler.finished
+            for r in after.ranks[k].forward.misrouted
+        )
+        for k in Rank
+    )

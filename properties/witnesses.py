@@ -1,0 +1,72 @@
+"""What a scenario must be able to reach: a search that does not meet it has proved nothing."""
+
+from __future__ import annotations
+
+from slotproof.model.language import witness
+from slotproof.model.serving.server import Server
+from slotproof.model.serving.vocabulary import Adapter, Rank, Request, slots
+
+
+@witness
+def copies_in_parallel(s: Server) -> bool:
+    """Two copies are under way at once."""
+    return any(len(s.ranks[k].loader.copying) >= 2 for k in Rank)
+
+
+@witness
+def orphaned_copy(s: Server) -> bool:
+    """A copy has ended and no request names its adapter any more."""
+    named = {s.adapter[r] for r in Request}
+    return any(len((s.ranks[k].loader.pending - s.ranks[k].loader.copying) - named) > 0 for k in Rank)
+
+
+@witness
+def slots_exhausted(s: Server) -> bool:
+    """As many adapters run as there are slots, and another request waits."""
+    return any(
+        len({s.adapter[r] for r in s.ranks[k].scheduler.running}) == slots
+        and len(s.ranks[k].scheduler.waiting) > 0
+        for k in Rank
+    )
+
+
+@witness
+def aborted_row(s: Server) -> bool:
+    """A running request has been aborted and its last result is due."""
+    return any(len(s.ranks[k].scheduler.to_finish & s.ranks[k].scheduler.running) > 0 for k in Rank)
+
+
+@witness
+def finished_unswept(s: Server) -> bool:
+    """A row has finished and is not swept while another request waits."""
+    return any(
+        len(s.ranks[k].scheduler.finished & s.ranks[k].scheduler.running) > 0
+        and len(s.ranks[k].scheduler.waiting) > 0
+        for k in Rank
+    )
+
+
+@witness
+def between_candidates(s: Server) -> bool:
+    """The scheduler stands between two candidates, with a copy under way."""
+    return any(s.ranks[k].scheduler.asked is not None for k in Rank)
+
+
+@witness
+def base_evicted(s: Server) -> bool:
+    """The base model has lost its slot."""
+    return any(all(a != Adapter(0) for a in s.ranks[k].pool.resident) for k in Rank)
+
+
+@witness
+def adapter_unloaded(s: Server) -> bool:
+    """An adapter has been unloaded."""
+    return any(len(s.ranks[k].manager.gone) > 0 for k in Rank)
+
+
+@witness
+def unload_waits(s: Server) -> bool:
+    """An unload waits for requests that use its adapter."""
+    return len(s.registry.unloading) > 0 and any(
+        s.adapter[r] in s.registry.unloading for r in s.tokenizer.open
+    )
