@@ -7,8 +7,8 @@ adapter as occupying a slot (all releases with a gate):
     transferring   yes  ``DecodeTransferQueue.queue``; leaves when the prefill server's KV has arrived
     waiting        yes  ``waiting_queue``; leaves into a batch that counts as prefilled already
     running        yes  ``running_batch``, finished rows included until they are swept
+    retracted      no   ``retracted_queue``, rows put out for want of KV; back to waiting, no gate
     broken         no   aborted or failed while reserving or transferring; out at the next poll
-    retracted      no   left out: see below
 
 One iteration of ``event_loop_normal_disagg_decode`` is one step: reservations (the gate), arrivals, the
 batch of imported prefills, the sweep, the forward, its result. The gate comes *before* the sweep, so that
@@ -25,28 +25,29 @@ Reductions, each exact for what the properties look at:
   server start after the reservation has been sent to it.
 - An abort and a failure reported by the peer set the same mark ``broken``. The next poll reports
   ``KVPoll.Failed`` for both, and the answer is an output with abort reason 500.
-- ``transferring`` is a set. Its order decides only the order in which requests that arrive together enter
-  the waiting queue, and every order of reservations is one of the server's.
 - A deferred KV release (``_deferred_releases``) holds memory and no adapter: left out.
 
-Retraction is left out: while a request is retracted nothing is admitted, and it comes back to the waiting
-queue, which the gate counts, before anything else is; the adapters of the stages that count and of the
-retracted requests together never grow in between.
+- The result of a forward is taken at once (the normal loop). With synchronous loading the overlap loop adds
+  nothing here: it too shows a finished row to the gate of the next iteration, and the forward in flight is
+  ordered before the next one's copies.
+
+Which rows are retracted depends on the tokens that each has produced, which the model does not count: any
+can be, as long as one remains. While one is out nothing is reserved and no transfer is polled.
 """
 
 from __future__ import annotations
 
-from slotproof.model.language import Map, Set, action, decision, parameter, require
-from slotproof.model.serving.decode_queues import break_off, in_decode_queues
+from slotproof.model.language import Annotated, Map, Range, Seq, Set, action, decision, initial, parameter, require
+from slotproof.model.serving.decode_queues import awaits_kv, break_off
 from slotproof.model.serving.forward import hand_over, launch_forward
-from slotproof.model.serving.front import at_ingest
 from slotproof.model.serving.gate import Answer, ask_gate
 from slotproof.model.serving.scheduler import Scheduler, sweep
 from slotproof.model.serving.server import Process, Server
-from slotproof.model.serving.step import take_results, tidy
-from slotproof.model.serving.vocabulary import Adapter, Rank, Request, Role, role
+from slotproof.model.serving.step import at_ingest, take_results, tidy
+from slotproof.model.serving.vocabulary import Adapter, Rank, Request, Role, requests, role
 
-rows = parameter("rows", int, 3, "rows of the active set (max_running_requests)")
+least_rows = parameter("least_rows", int, 2, "smallest active set (max_running_requests)")
+retraction = parameter("retraction", bool, True, "KV can run short, so that rows are put out for a time")
 
 
 @decision
@@ -92,22 +93,40 @@ def counted_at_once() -> bool:
     return True
 
 
+def as_set(queue: Seq[Request]) -> Set[Request]:
+    """The requests of a queue without their order."""
+    return {r for r in queue}
+
+
 def occupied_slots(rank: Process, adapter: Map[Request, Adapter]) -> Set[Adapter]:
     """The adapters that hold slots for the decode role: of active, transferring and waiting requests."""
-    holders = occupied_on_decode(rank.scheduler) | rank.decode.transferring
-    return {adapter[r] for r in holders} | {adapter[r] for r in rank.scheduler.waiting}
+    holders = (
+        occupied_on_decode(rank.scheduler) | as_set(rank.decode.transferring) | as_set(rank.scheduler.waiting)
+    )
+    return {adapter[r] for r in holders}
 
 
 def answer_now(s: Server, ended: Set[Request]) -> None:
     """``stream_output`` of requests that leave at once."""
-    s.replies.outputs |= {r for r in ended if r in s.tokenizer.open}
+    s.replies.outputs |= ended & s.tokenizer.open
 
 
 def fail(s: Server, rank: Process, failed: Set[Request]) -> None:
     """``prepare_abort``, ``stream_output``: they leave with an output whose finish reason is abort 500."""
     rank.decode.broken -= failed
     answer_now(s, failed)
-    s.replies.errors |= {r for r in failed if r in s.tokenizer.open}
+    s.replies.errors |= failed & s.tokenizer.open
+
+
+def resume_retracted(rank: Process, moved: Set[Request]) -> None:
+    """``resume_retracted_reqs``: back to the waiting queue, in order, as far as KV reaches; no gate is asked."""
+    resumed: Set[Request] = set()
+    for r in rank.decode.retracted:
+        if r not in moved:
+            break
+        resumed |= {r}
+        rank.scheduler.waiting.append(r)
+    rank.decode.retracted = [r for r in rank.decode.retracted if r not in resumed]
 
 
 def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Request]:
@@ -115,7 +134,7 @@ def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Reque
 
     A refused candidate is skipped and stays where it is. Returns the requests that got a reservation.
     """
-    failed = {r for r in rank.decode.reserving if r in rank.decode.broken}
+    failed = as_set(rank.decode.reserving) & rank.decode.broken
     rank.decode.reserving = [r for r in rank.decode.reserving if r not in failed]
     fail(s, rank, failed)
     occupied = occupied_slots(rank, s.adapter)
@@ -126,82 +145,107 @@ def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Reque
                 reserved |= {r}
                 if reservation_occupies():
                     occupied |= {s.adapter[r]}
-    rank.decode.reserving = [r for r in rank.decode.reserving if r not in reserved]
+            else:
+                rank.gate.refused |= {r}
     return reserved
 
 
-def pop_transferred(s: Server, rank: Process, moved: Set[Request]) -> None:
-    """``DecodeTransferQueue.pop_transferred``: what failed leaves, that whose KV is here waits to run."""
-    failed = rank.decode.transferring & rank.decode.broken
-    arrived = (rank.decode.transferring & moved) - failed
-    rank.decode.transferring = rank.decode.transferring - failed - arrived
+def pop_transferred(s: Server, rank: Process, moved: Set[Request]) -> Set[Request]:
+    """``DecodeTransferQueue.pop_transferred``: what failed leaves, that whose KV is here waits for a row.
+
+    Returns the requests that have arrived.
+    """
+    failed = as_set(rank.decode.transferring) & rank.decode.broken
+    arrived = (as_set(rank.decode.transferring) & moved) - failed
     fail(s, rank, failed)
-    for r in arrived:
-        rank.scheduler.waiting.append(r)
+    for r in rank.decode.transferring:
+        if r in arrived:
+            rank.scheduler.waiting.append(r)
+    rank.decode.transferring = [r for r in rank.decode.transferring if r not in failed and r not in arrived]
+    return arrived
 
 
-def import_prefills(s: Server, rank: Process, ends: Set[Request], at_once: bool) -> None:
+def enter_transfer(rank: Process, reserved: Set[Request]) -> None:
+    """``DecodeTransferQueue.extend``: the reserved requests, in the order of the reservation queue."""
+    for r in rank.decode.reserving:
+        if r in reserved:
+            rank.decode.transferring.append(r)
+    rank.decode.reserving = [r for r in rank.decode.reserving if r not in reserved]
+
+
+def import_prefills(s: Server, rank: Process, at_once: Set[Request]) -> None:
     """``get_new_prebuilt_batch``: the free rows go to waiting requests; a finished row is still taken.
 
-    With ``at_once``, those that end had their last token from the prefill server: their output goes out
-    and they never run (``process_batch_result_prebuilt``).
+    ``at_once``: those whose last token came from the prefill server. Their output goes out and they never
+    run (``process_batch_result_prebuilt``), like a request that was aborted before it was retracted.
     """
-    free = rows - len(rank.scheduler.running)
     started: Set[Request] = set()
     for r in rank.scheduler.waiting:
-        if len(started) < free:
+        if len(rank.scheduler.running) + len(started) < rank.decode.rows:
             started |= {r}
     rank.scheduler.waiting = [r for r in rank.scheduler.waiting if r not in started]
-    if at_once:
-        answer_now(s, started & ends)
-        started -= ends
-    rank.scheduler.running |= started
+    ended = started & (at_once | rank.scheduler.to_finish)
+    answer_now(s, ended)
+    rank.scheduler.running |= started - ended
+
+
+def retract(rank: Process, out: Set[Request]) -> None:
+    """``retract_decode``: put these rows out for want of KV, as long as one stays."""
+    if out != rank.scheduler.running:
+        for r in out:
+            rank.decode.retracted.append(r)
+        rank.scheduler.running -= out
 
 
 def has_work(rank: Process) -> bool:
     """Whether an iteration would do anything."""
     return (
-        len(rank.decode.reserving) + len(rank.scheduler.waiting) > 0
-        or len(rank.decode.transferring | rank.scheduler.running) > 0
+        len(rank.decode.reserving) + len(rank.decode.transferring) + len(rank.decode.retracted) > 0
+        or len(rank.scheduler.waiting) + len(rank.scheduler.running) > 0
     )
 
 
 def can_move(rank: Process) -> Set[Request]:
-    """Requests whose reservation or arrival this iteration can see."""
-    return ({r for r in rank.decode.reserving} | rank.decode.transferring) - rank.decode.broken
-
-
-def may_start(rank: Process, moved: Set[Request]) -> Set[Request]:
-    """Requests that this iteration finds waiting for a row."""
-    return ((rank.decode.transferring & moved) - rank.decode.broken) | {r for r in rank.scheduler.waiting}
+    """Requests that may leave their stage in this iteration."""
+    queued = as_set(rank.decode.reserving) | as_set(rank.decode.transferring)
+    if len(rank.decode.retracted) == 0 and retraction:
+        queued |= rank.scheduler.running - rank.scheduler.finished
+    return (queued | as_set(rank.decode.retracted)) - rank.decode.broken
 
 
 def may_end(rank: Process, moved: Set[Request]) -> Set[Request]:
-    """Requests that can get their last token in this iteration; those that find no row do not."""
-    return may_start(rank, moved) | (rank.scheduler.running - rank.scheduler.finished - rank.scheduler.to_finish)
+    """Requests that can get their last token in this iteration: rows that stay, and whoever may start."""
+    rows = rank.scheduler.running - rank.scheduler.finished - rank.scheduler.to_finish - moved
+    starting = as_set(rank.decode.transferring) | as_set(rank.decode.retracted)
+    return rows | (starting & moved) | as_set(rank.scheduler.waiting)
 
 
 @action(actor="scheduler", source="disaggregation/decode.py: event_loop_normal_disagg_decode")
-def decode_step(s: Server, k: Rank, moved: Set[Request], ends: Set[Request], at_once: bool) -> None:
-    """The scheduler goes once through its loop: it makes reservations, takes what has arrived, imports it,
-    sweeps, launches the active set and takes its result. Handshaken and looked at, or arrived: {moved}.
-    The last tokens: {ends}; {at_once}: of those that only start now, it came from the prefill server.
+def decode_step(s: Server, k: Rank, moved: Set[Request], ends: Set[Request], quick: bool) -> None:
+    """The decode scheduler goes once through its loop. Resumed, reserved as far as the gate lets them,
+    arrived, or put out for want of KV: {moved}. The last tokens: {ends}; those of arrivals came with their
+    KV: {quick}.
     """
     require(role is Role.DECODE)
     require(has_work(s.ranks[k]))
     require(moved <= can_move(s.ranks[k]))
     require(ends <= may_end(s.ranks[k], moved))
-    require(not at_once or len(ends & may_start(s.ranks[k], moved)) > 0)
-    reserved = pop_preallocated(s, s.ranks[k], moved)
-    pop_transferred(s, s.ranks[k], moved)
-    s.ranks[k].decode.transferring |= reserved
-    import_prefills(s, s.ranks[k], ends, at_once)
+    require(not quick or len(ends & as_set(s.ranks[k].decode.transferring)) > 0)
+    out = s.ranks[k].scheduler.running & moved
+    resume_retracted(s.ranks[k], moved)
+    arrived: Set[Request] = set()
+    if len(s.ranks[k].decode.retracted) == 0:
+        reserved = pop_preallocated(s, s.ranks[k], moved)
+        arrived |= pop_transferred(s, s.ranks[k], moved)
+        enter_transfer(s.ranks[k], reserved)
+    import_prefills(s, s.ranks[k], ends & arrived if quick else ends - ends)
     sweep(s.ranks[k].scheduler)
+    retract(s.ranks[k], out)
     hand_over(s.ranks[k], s.ranks[k].scheduler.running, s.adapter)
     launch_forward(s.ranks[k], s.adapter)
     s.ranks[k].forward.results = s.ranks[k].forward.rows
     take_results(s, s.ranks[k].scheduler, s.ranks[k].forward.rows, ends)
-    tidy(s, s.ranks[k].scheduler)
+    tidy(s, s.ranks[k])
 
 
 @action(actor="prefill server", source="disaggregation/common/conn.py: CommonKVReceiver.failure_exception")
@@ -209,5 +253,12 @@ def transfer_fails(s: Server, k: Rank, r: Request) -> None:
     """The prefill server gives up on {r}, or its handshake or transfer fails or times out."""
     require(role is Role.DECODE)
     require(at_ingest(s))
-    require(in_decode_queues(s.ranks[k].decode, r) and r not in s.ranks[k].decode.broken)
+    require(awaits_kv(s.ranks[k].decode, r) and r not in s.ranks[k].decode.broken)
     break_off(s.ranks[k].decode, r)
+
+
+@initial
+def with_rows(s: Server, limit: Annotated[int, Range(least_rows, requests)]) -> None:
+    """The active set has {limit} rows."""
+    for k in Rank:
+        s.ranks[k].decode.rows = limit

@@ -125,7 +125,7 @@ def disconnect(s: Server, r: Request) -> None:
     leak_reference(s.registry, s.adapter[r])
     for k in Rank:
         abort_in_scheduler(s, s.ranks[k], r)
-        tidy(s, s.ranks[k].scheduler)
+        tidy(s, s.ranks[k])
 
 
 @action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager.generate_request")

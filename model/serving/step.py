@@ -264,11 +264,11 @@ def is_under_way(s: Server, r: Request) -> bool:
     )
 
 
-def tidy(s: Server, scheduler: Scheduler) -> None:
+def tidy(s: Server, rank: Process) -> None:
     """Forget what is said of requests that have left: such fields would tell states apart that are one."""
-    rows = scheduler.running | scheduler.last
-    scheduler.finished &= rows
-    scheduler.to_finish &= rows
+    rows = rank.scheduler.running | rank.scheduler.last
+    rank.scheduler.finished &= rows
+    rank.scheduler.to_finish &= rows | {r for r in rank.decode.retracted}
     for r in Request:
         if not is_under_way(s, r):
             s.adapter[r] = BASE
@@ -295,7 +295,7 @@ def schedule(
     begin_iteration(s, s.ranks[k].scheduler, room)
     if ask_queue(s.ranks[k], s.adapter, room):
         launch(s, s.ranks[k], ends, by_length)
-    tidy(s, s.ranks[k].scheduler)
+    tidy(s, s.ranks[k])
 
 
 @action(actor="scheduler", source="managers/scheduler.py: Scheduler._get_new_batch_prefill_raw")
@@ -317,7 +317,7 @@ def go_on(
     require(len(by_length) == 0 or foresees_the_end())
     if ask_queue(s.ranks[k], s.adapter, room):
         launch(s, s.ranks[k], ends, by_length)
-    tidy(s, s.ranks[k].scheduler)
+    tidy(s, s.ranks[k])
 
 
 @action(
