@@ -8,7 +8,7 @@ attached are ``slotproof.properties.SCENARIOS``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slotproof.model.language import System
@@ -81,4 +81,53 @@ overlap_cancel = Scenario(
     full={"names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]}, "unloadable": ["B"]},
 )
 
-SCENARIOS: dict[str, Scenario] = {s.name: s for s in (overlap_cancel,)}
+finish_unload = Scenario(
+    "finish-unload",
+    "One server loads adapters with the forward; adapters are unloaded while their last rows finish.",
+    SINGLE_SERVER,
+    quick={
+        "requests": 2,
+        "adapters": 4,
+        "slots": 3,
+        "names": {"r1": ["A"], "r2": ["base", "B"]},
+        "pinned": ["C"],
+        "unloadable": ["A"],
+        "loop": Loop.OVERLAP,
+        "loading": Loading.SYNCHRONOUS,
+        "traffic": Traffic.ENDLESS,
+        "aborts": True,
+    },
+    full={"requests": 3, "names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]}},
+)
+
+finish_unload_normal = replace(
+    finish_unload,
+    name="finish-unload-normal",
+    meaning="The same with the normal loop: a result is processed before the next step.",
+    quick={**finish_unload.quick, "loop": Loop.NORMAL},
+)
+
+whole_server = Scenario(
+    "whole-server",
+    "All that one server of one role does at the same time, on one rank.",
+    SINGLE_SERVER,
+    quick={
+        "requests": 3,
+        "adapters": 4,
+        "slots": 3,
+        "names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]},
+        "pinned": ["C"],
+        "unloadable": ["A"],
+        "loop": Loop.OVERLAP,
+        "loading": Loading.BACKGROUND,
+        "traffic": Traffic.ENDLESS,
+        "aborts": True,
+        "least_room": 1,
+        "most_room": 6,
+    },
+    full={"failures": True, "names": {"r1": ["A", "B"], "r2": ["A", "B"], "r3": ["base", "C"]}},
+)
+
+SCENARIOS: dict[str, Scenario] = {
+    s.name: s for s in (overlap_cancel, finish_unload, finish_unload_normal, whole_server)
+}

@@ -27,6 +27,9 @@ SINGLE_SERVER: tuple[Property, ...] = (
 
 PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "overlap-cancel": SINGLE_SERVER,
+    "finish-unload": SINGLE_SERVER,
+    "finish-unload-normal": SINGLE_SERVER,
+    "whole-server": SINGLE_SERVER,
 }
 
 WITNESSES: Mapping[str, tuple[Witness, ...]] = {

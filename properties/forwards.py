@@ -28,7 +28,7 @@ def resident_at_launch(before: Server, after: Server) -> bool:
 
 @step_invariant
 def stable_in_flight(before: Server, after: Server) -> bool:
-    """The load stream writes no slot that a row of the forward in flight reads, if its output will be kept."""
+    """The load stream writes no slot that a row of the forward in flight reads whose output is kept."""
     return all(
         all(
             before.adapter[r] not in after.ranks[k].gate.overwritten

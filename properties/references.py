@@ -11,7 +11,7 @@ from slotproof.properties.slots import is_held
 
 @invariant
 def use_count(s: Server) -> bool:
-    """A use count is the number of references that open tokenizer states own: none lost, none given back twice."""
+    """A use count is the number of references that open tokenizer states own: none lost, none returned twice."""
     return all(s.registry.drift[a] <= 0 for a in Adapter) and all(s.registry.drift[a] >= 0 for a in Adapter)
 
 

@@ -67,6 +67,4 @@ def adapter_unloaded(s: Server) -> bool:
 @witness
 def unload_waits(s: Server) -> bool:
     """An unload waits for requests that use its adapter."""
-    return len(s.registry.unloading) > 0 and any(
-        s.adapter[r] in s.registry.unloading for r in s.tokenizer.open
-    )
+    return any(s.adapter[r] in s.registry.unloading for r in s.tokenizer.open)
