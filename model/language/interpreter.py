@@ -7,7 +7,6 @@ replayed in before it is reported. A breakpoint in an action stops here.
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -169,25 +168,16 @@ class Interpreter:
         source = Source(function)
         parts = []
         for site in sites:
-            tree = ast.parse("def part(): pass\n")
-            part = tree.body[0]
-            assert isinstance(part, ast.FunctionDef)
-            part.args = copy.deepcopy(source.tree.args)
-            for a in part.args.args:
-                a.annotation = None
-            returned = ast.Return(ast.parse(site.text, mode="eval").body)
-            part.body = [*copy.deepcopy(source.body[:setup]), returned]
-            for node in ast.walk(tree):
-                if hasattr(node, "lineno") or isinstance(node, ast.Return):
-                    at: Any = node
-                    at.lineno = at.end_lineno = site.line
-                    at.col_offset = at.end_col_offset = 0
-            ast.fix_missing_locations(tree)
-            scope: dict[str, Any] = dict(function.__globals__)
-            closure = function.__closure__ or ()
-            scope.update(zip(function.__code__.co_freevars, (c.cell_contents for c in closure), strict=True))
-            exec(compile(tree, source.file, "exec"), scope)
-            parts.append(self.linker.function(scope["part"]))
+            part = source.numbered()
+            part.name = "part"
+            judged = ast.Return(ast.parse(site.text, mode="eval").body)
+            for node in ast.walk(judged):
+                at: Any = node
+                at.lineno = at.end_lineno = site.line
+                at.col_offset = at.end_col_offset = 0
+            documented = len(part.body) - len(source.body)
+            part.body = [*part.body[documented : documented + setup], judged]
+            parts.append(self.linker.part(part, function))
         return parts
 
     def walk(

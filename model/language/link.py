@@ -1,19 +1,23 @@
 """Linking: copies of a model's functions in which sizes, parameters and decisions have their values.
 
-A linked function runs the same code as its source (breakpoints and tracebacks fall where they should);
-only its global names differ: a domain iterates and counts, a parameter is its value, a decision point
-is the chosen alternative, a helper is its own linked copy.
+A linked function is compiled from the same source (breakpoints and tracebacks fall where they should).
+Its global names differ: a domain iterates and counts, a parameter is its value, a decision point is the
+chosen alternative, a helper is its own linked copy. And it goes through the elements of a set in order,
+which Python does not promise.
 """
 
 from __future__ import annotations
 
+import ast
+import enum
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from slotproof.model.language.bind import Binding
 from slotproof.model.language.domains import Domain, Parameter
-from slotproof.model.language.errors import ModelError
+from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.source import Source
 from slotproof.model.language.surface import Action, Decision, Property, Witness
 from slotproof.model.language.system import System
 from slotproof.model.language.values import Capacity, Field, Range, Record
@@ -36,6 +40,57 @@ class BoundDomain:
         if not 0 <= index < len(self.elements):
             raise ModelError(f"{self.cls.__name__}({index}) leaves the domain of {len(self.elements)}")
         return self.elements[index]
+
+
+def in_order(values: Any) -> Any:
+    """What a loop goes through: the elements of a set by their numbers, anything else as it is."""
+    return sorted(values, key=_rank) if isinstance(values, set | frozenset) else values
+
+
+def _rank(element: Any) -> int:
+    if isinstance(element, enum.Enum):
+        return list(type(element)).index(element)
+    rank: int = element.index
+    return rank
+
+
+class _InOrder(ast.NodeTransformer):
+    """Puts ``in_order`` around what loops and comprehensions go through."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        node.iter = self._wrapped(node.iter)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        node.iter = self._wrapped(node.iter)
+        return node
+
+    def _wrapped(self, node: ast.expr) -> ast.expr:
+        name = ast.copy_location(ast.Name("in_order.", ast.Load()), node)  # no name that a user can write
+        return ast.copy_location(ast.Call(name, [node], []), node)
+
+
+def ordered(tree: ast.FunctionDef, file: str, scope: dict[str, Any]) -> types.FunctionType:
+    """The function of a definition, in this scope, with loops over sets in order."""
+    tree = _InOrder().visit(tree)
+    tree.decorator_list = []
+    for part in (*tree.args.args, *tree.args.kwonlyargs):
+        part.annotation = None
+    tree.returns = None
+    scope["in_order."] = in_order
+    defined: dict[str, Any] = {}
+    exec(compile(ast.Module([tree], []), file, "exec"), scope, defined)
+    function = defined[tree.name]
+    assert isinstance(function, types.FunctionType)
+    return function
+
+
+def scope_of(function: types.FunctionType) -> dict[str, Any]:
+    """The names that a function can read: its module's, and those of the functions around it."""
+    cells = (c.cell_contents for c in function.__closure__ or ())
+    return {**function.__globals__, **dict(zip(function.__code__.co_freevars, cells, strict=True))}
 
 
 def is_helper(value: Any) -> bool:
@@ -68,19 +123,31 @@ class Linker:
             linked: Callable[..., Any] = self._linked[function]
             return linked
         assert isinstance(function, types.FunctionType)
-        scope = dict(function.__globals__)
-        cells = tuple(types.CellType() for _ in function.__closure__ or ())
-        copy = types.FunctionType(
-            function.__code__, scope, function.__name__, function.__defaults__, cells or None
-        )
+        scope = scope_of(function)
+        try:
+            source = Source(function)
+        except LanguageError:  # named in a branch that this system does not use
+            copy = types.FunctionType(function.__code__, scope, function.__name__, None, function.__closure__)
+        else:
+            copy = ordered(source.numbered(), source.file, scope)
+        copy.__defaults__ = function.__defaults__
         copy.__kwdefaults__ = function.__kwdefaults__
         self._linked[function] = copy
-        for name in global_names(function.__code__):
+        self._bind(copy)
+        return copy
+
+    def part(self, tree: ast.FunctionDef, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A linked function of this definition, which reads names as ``function`` does."""
+        assert isinstance(function, types.FunctionType)
+        copy = ordered(tree, function.__code__.co_filename, scope_of(function))
+        self._bind(copy)
+        return copy
+
+    def _bind(self, copy: types.FunctionType) -> None:
+        scope = copy.__globals__
+        for name in global_names(copy.__code__):
             if name in scope:
                 scope[name] = self.value(scope[name])
-        for cell, original in zip(cells, function.__closure__ or (), strict=True):
-            cell.cell_contents = self.value(original.cell_contents)
-        return copy
 
     def value(self, value: Any) -> Any:
         """What linked code sees in place of a global."""

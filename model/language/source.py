@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import linecache
 import os
@@ -58,6 +59,12 @@ class Source:
             and isinstance(first.value.value, str)
         )
         return self.tree.body[1:] if documented else self.tree.body
+
+    def numbered(self) -> ast.FunctionDef:
+        """The tree by itself, with the line numbers of the file."""
+        tree = copy.deepcopy(self.tree)
+        ast.increment_lineno(tree, self._offset)
+        return tree
 
     def hints(self) -> dict[str, Any]:
         """The annotations of parameters and result, evaluated."""
