@@ -106,7 +106,7 @@ def prepare_metadata(routing: Routing, prefill: bool, in_passes: bool) -> None:
     routing.held = routing.prepared | (routing.held & {Block.PASS_INDEX})
 
 
-def prepare_global_metadata(routing: Routing, prefill: bool, idle: bool) -> None:
+def prepare_global_metadata(routing: Routing, idle: bool) -> None:
     """``prepare_global_lora_batch`` (0.5.21): the block for the gathered rows of all ranks.
 
     An idle rank takes part in the exchange and then drops its local block, for it has no rows to adapt.

@@ -1,0 +1,140 @@
+"""Data-parallel attention: the ranks share one model and step together (``managers/scheduler_dp_attn_mixin.py``).
+
+Each rank has its own queue, rows, catalogue and slots. In every iteration they agree whether any of them has
+a batch; if one has, all run a forward, those without rows an idle one, because the feed-forward part is cut
+over all of them. So an iteration of all ranks is one step.
+
+The result of a forward is taken at once (the normal loop): batch metadata is prepared and read when a
+forward is launched, one forward after the other, so that a later result changes nothing about it.
+
+Reductions: the adapters' layers are no state (``layers.py``); a message to all ranks, an abort or an unload,
+is ingested by all in the same iteration (they share the control messages over the whole group), and which
+rank gets a request is open. The order of rows within a rank's batch is open too.
+"""
+
+from __future__ import annotations
+
+from slotproof.model.language import Set, action, crash, decision, require
+from slotproof.model.serving.forward import fetch, look_up_slots
+from slotproof.model.serving.layers import gathers, replay_layers, run_layers, targets
+from slotproof.model.serving.manager import fits
+from slotproof.model.serving.pool import make_resident
+from slotproof.model.serving.routing import (
+    Block,
+    Layer,
+    graphs,
+    idle_metadata,
+    passes,
+    prepare_global_metadata,
+    prepare_metadata,
+)
+from slotproof.model.serving.scheduler import Batch
+from slotproof.model.serving.server import Process, Server
+from slotproof.model.serving.step import (
+    ask_queue,
+    begin_iteration,
+    end_iteration,
+    form_batch,
+    has_work,
+    may_end,
+    tidy,
+)
+from slotproof.model.serving.vocabulary import BASE, Adapter, Rank, Request, data_parallel, most_room
+
+
+@decision
+def ranks_exchange_adapters() -> bool:
+    """Whether the ranks agree on the adapters of a forward before any of them prepares its metadata."""
+    ...
+
+
+def each_rank_alone() -> bool:
+    """No: a rank fetches and prepares for its own rows, an idle one for none (up to 0.5.20)."""
+    return False
+
+
+def all_ranks_together() -> bool:
+    """Yes: every rank, idle ones included, joins in an exchange of adapter ids, fetches the union, and
+    prepares a block for the rows of all ranks as well (0.5.21)."""
+    return True
+
+
+def fetch_union(s: Server) -> None:
+    """``LoRAManager.prepare_lora_batch`` under DP attention: each rank makes the adapters of all resident."""
+    union = {s.adapter[r] for r in Request if any(r in s.ranks[k].forward.rows for k in Rank)}
+    for k in Rank:
+        if not fits(s.ranks[k].manager, union):
+            crash("global-batch-too-many")
+        s.ranks[k].forward.evicted = make_resident(s.ranks[k].pool, union, s.ranks[k].manager.gone)
+
+
+def prepare(rank: Process, prefill: bool, in_passes: bool) -> None:
+    """``ForwardBatch.init_new`` and what it calls: this rank's batch metadata for the forward."""
+    idle = len(rank.forward.rows) == 0
+    if idle:
+        idle_metadata(rank.routing)
+    else:
+        prepare_metadata(rank.routing, prefill, in_passes)
+    if ranks_exchange_adapters():
+        rank.routing.joined = True
+        if idle:
+            prepare_metadata(rank.routing, False, False)
+        prepare_global_metadata(rank.routing, idle)
+
+
+def reads_all_ranks(s: Server) -> bool:
+    """Whether each rank's part of a layer that runs on the rows of all ranks knows all of their adapters."""
+    return all(Block.GLOBAL in s.ranks[k].routing.prepared for k in Rank)
+
+
+def misroute(s: Server, rank: Process) -> None:
+    """Note the rows with an adapter of which some layer computes a part without it, or with a stale block.
+
+    A layer that is cut over the ranks computes a row in parts, one on each rank; a rank that knows only its
+    own rows does not apply the adapters of the others.
+    """
+    local = len(rank.routing.bypassed | rank.routing.stale) > 0
+    cut = any(gathers(layer) and layer in targets for layer in Layer)
+    if local or (cut and not reads_all_ranks(s)):
+        rank.forward.misrouted |= {r for r in rank.forward.rows if s.adapter[r] != BASE}
+
+
+@action(actor="ranks", source="managers/scheduler_dp_attn_mixin.py: SchedulerDPAttnMixin.prepare_mlp_sync_batch")
+def step_together(s: Server, ends: Set[Request]) -> None:
+    """All ranks go once through their loops and run one forward together; a rank without rows runs an idle
+    one. The last tokens: {ends}.
+    """
+    require(data_parallel)
+    require(any(has_work(s.ranks[k].scheduler) for k in Rank))
+    require(all(any(r in may_end(s.ranks[k].scheduler) for k in Rank) for r in ends))
+    prefills: Set[Rank] = set()
+    decodes: Set[Rank] = set()
+    for k in Rank:
+        begin_iteration(s, s.ranks[k].scheduler, most_room)
+        if ask_queue(s.ranks[k], s.adapter, most_room):
+            kind = form_batch(s, s.ranks[k], set())
+            if kind is Batch.PREFILL:
+                prefills |= {k}
+            if kind is Batch.DECODE:
+                decodes |= {k}
+    if len(prefills | decodes) > 0:
+        if ranks_exchange_adapters():
+            fetch_union(s)
+        for k in Rank:
+            if not ranks_exchange_adapters():
+                fetch(s.ranks[k])
+            look_up_slots(s.ranks[k], s.adapter)
+            prepare(s.ranks[k], k in prefills, passes and len(s.ranks[k].forward.rows) > 1)
+        for k in Rank:
+            if graphs and len(prefills) == 0:
+                replay_layers(s.ranks[k].routing)
+            else:
+                run_layers(s.ranks[k].routing, len(s.ranks[k].forward.rows) == 0, passes and k in prefills)
+        for k in Rank:
+            misroute(s, s.ranks[k])
+    for k in Rank:
+        if k in prefills:
+            end_iteration(s, s.ranks[k], Batch.PREFILL, set(), ends)
+        else:
+            end_iteration(s, s.ranks[k], Batch.DECODE, set(), ends)
+        tidy(s, s.ranks[k])
