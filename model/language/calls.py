@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from slotproof.model.language import surface
 from slotproof.model.language.bind import BoundMap
-from slotproof.model.language.comprehensions import Comprehensions
+from slotproof.model.language.comprehensions import Comprehensions, elements
 from slotproof.model.language.conversions import near
 from slotproof.model.language.domains import Domain
 from slotproof.model.language.ir import (
@@ -102,7 +102,7 @@ class Calls(Comprehensions):
             over = self.module_value(node.args[0]) if isinstance(node.args[0], ast.Name) else None
             if isinstance(over, type) or isinstance(node.args[0], ast.GeneratorExp):
                 raise self.error(node, "set(…) of these is not in the language; write '{x for x in …}'")
-            return self.operand(node.args[0])
+            return self.as_set(node.args[0])
         if value is surface.some:
             item = self.scalar(node.args[0])
             return self.unwrap(item, node) if isinstance(item.type, OptionalType) else item
@@ -147,6 +147,15 @@ class Calls(Comprehensions):
                 f"{remedies.get(value, 'see its reference for what is')}",
             )
         return None
+
+    def as_set(self, node: ast.expr) -> Operand:
+        """``set(x)`` of a set or sequence."""
+        operand = self.operand(node)
+        if isinstance(operand, Place):
+            return self.set_comprehension(ast.fix_missing_locations(ast.copy_location(elements(node), node)))
+        if not self.is_set(operand):
+            raise self.error(node, f"set() of {self.describe(operand)}; write it of a set or a sequence")
+        return operand
 
     def len_of(self, node: ast.Call) -> Expr:
         """``len`` of a set, sequence, map or domain."""

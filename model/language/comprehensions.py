@@ -147,10 +147,7 @@ class Comprehensions(Conversions):
         """``any``, ``all``, ``sum``, ``min``, ``max`` and ``next`` of a generator, and of a set."""
         argument = node.args[0]
         if not isinstance(argument, ast.GeneratorExp):
-            inner = ast.GeneratorExp(
-                ast.Name("element", ast.Load()),
-                [ast.comprehension(ast.Name("element", ast.Store()), argument, [], 0)],
-            )
+            inner = ast.GeneratorExp(elements(argument).elt, elements(argument).generators)
             if kind not in ("min", "max"):
                 raise self.error(
                     node, f"{kind}() of something that is no generator; write '{kind}(… for x in …)'"
@@ -229,6 +226,12 @@ class Comprehensions(Conversions):
         premise = self.compiler.premise(self.property_name, self.text.site(node)) if counted else None
         kept = None if condition == TRUE else condition
         return Fold(BOOL, kind, variable, source, kept, body, None, None, premise)
+
+
+def elements(node: ast.expr) -> ast.SetComp:
+    """``{element for element in node}``."""
+    generator = ast.comprehension(ast.Name("element", ast.Store()), node, [], 0)
+    return ast.SetComp(ast.Name("element", ast.Load()), [generator])
 
 
 def uses(variable: Local, expressions: list[Expr]) -> bool:
