@@ -1,0 +1,162 @@
+"""Bounded search: is there a run of exactly n steps to a violation, for n = 0, 1, 2, …?
+
+The first one found is shortest, for each property by itself. All properties are asked in one unrolled
+relation: first whether any of them fails at a depth, then which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
+from slotproof.checker.symbolic.execution import Cells
+from slotproof.checker.symbolic.relation import Bad, Move, Relation
+from slotproof.checker.symbolic.solving import Budget, Formula, Formulas, Solver, Template
+from slotproof.checker.symbolic.values import low
+
+Codes = tuple[int | None, ...]
+"""A valuation in which the outputs that no property reads are ``None``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An action's place in the program, and its arguments as numbers of the IR."""
+
+    action: int
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that the solver found; ``start`` is the initial action, if the program has any.
+
+    The state after the last step is missing if that step meets a model error.
+    """
+
+    start: Choice | None
+    steps: tuple[Choice, ...]
+    states: tuple[Codes, ...]
+
+
+class Unrolling:
+    """The relation for steps 1, 2, …, asserted one after the other in one solver.
+
+    ``extend`` adds a step, ``any``, ``error`` and ``violation`` ask about runs that end with it,
+    ``close`` gives their negative answers to the solver.
+    """
+
+    def __init__(self, relation: Relation, bads: Sequence[Bad], budget: Budget, logic: str = "QF_FD") -> None:
+        self.depth = -1
+        self._relation = relation
+        self._bads = bads
+        self._formulas = Formulas(relation.booleans)
+        self._solver = Solver(self._formulas, budget, logic)
+        asked = self._formulas.variables([x for bad in bads for x in (bad.literal, bad.error)])
+        read = set(asked)
+        self._needed = [
+            stored or not read.isdisjoint(cell.variables)
+            for stored, cell in zip(relation.stored, relation.next_state, strict=True)
+        ]
+        self._next = [
+            x for c, n in zip(relation.next_state, self._needed, strict=True) if n for x in c.variables
+        ]
+        self._before = {
+            old: new
+            for before, after, stored in zip(
+                relation.state, relation.next_state, relation.stored, strict=True
+            )
+            if stored
+            for old, new in zip(before.variables, after.variables, strict=True)
+        }
+        r = relation
+        self._first = self._template(
+            r.initial_moves, r.init_enabled, r.init_error, r.init_crash, r.init_state, ("state",)
+        )
+        self._step = self._template(r.moves, r.enabled, r.error, r.crash, r.after, ("state", "step"))
+        self._states: list[dict[Literal, Formula]] = []
+        self._inputs: list[dict[Literal, Formula]] = []
+
+    def _template(
+        self,
+        moves: Sequence[Move],
+        enabled: Literal,
+        error: Literal,
+        crash: Literal,
+        after: Cells,
+        over: Collection[str],
+    ) -> Template:
+        booleans, relation = self._relation.booleans, self._relation
+        clean = booleans.conj(enabled, error ^ 1)
+        alive = booleans.conj(clean, crash ^ 1)
+        asked, errors = [], [error]
+        for bad in self._bads:
+            reached = FALSE if bad.over not in over else alive if bad.over == "state" else clean
+            asked.append(booleans.conj(reached, bad.literal, bad.error ^ 1))
+            errors.append(booleans.conj(reached, bad.error))
+        rules = [relation.valid(moves)]
+        for cell, value, needed in zip(relation.next_state, after, self._needed, strict=True):
+            if needed:
+                rules.extend(map(booleans.same, cell.variables, cell.terms(booleans, value)))
+        return Template(self._formulas, [alive, booleans.any(errors), *asked, *rules])
+
+    def extend(self) -> None:
+        """Add a step (the first time: the initial state)."""
+        self.depth += 1
+        template = self._step if self.depth else self._first
+        fresh = {x: self._formulas.fresh(x, str(self.depth)) for x in self._next}
+        before = {old: self._states[-1][new] for old, new in self._before.items()} if self.depth else {}
+        inputs = {
+            x: self._formulas.fresh(x, str(self.depth))
+            for x in template.variables
+            if x not in fresh and x not in before
+        }
+        self._alive, self._error, *rest = template.at({**fresh, **before, **inputs})
+        self._asked, rules = rest[: len(self._bads)], rest[len(self._bads) :]
+        self._solver.add(*rules)
+        self._states.append(fresh)
+        self._inputs.append(inputs)
+
+    def any(self, bads: Sequence[int]) -> bool:
+        """Whether some run of this length ends with a model error, or with one of these violations."""
+        question = self._formulas.named(f"ask@{self.depth}")
+        self._solver.add_under(question, [self._error, *(self._asked[i] for i in bads)])
+        return self._solver.check(question) == "sat"
+
+    def error(self) -> Run | None:
+        """A run of this length that ends with a model error."""
+        return self._run(complete=False) if self._solver.check(self._error) == "sat" else None
+
+    def violation(self, bad: int) -> Run | None:
+        """A run of this length that ends with a violation."""
+        return self._run() if self._solver.check(self._asked[bad]) == "sat" else None
+
+    def close(self, bads: Sequence[int]) -> None:
+        """Assert that no run of this length ends with a model error or these violations, or with a crash."""
+        self._solver.add(self._alive)
+        self._solver.refuse(self._error, *(self._asked[i] for i in bads))
+
+    def _run(self, complete: bool = True) -> Run:
+        start: Choice | None = None
+        steps: list[Choice] = []
+        states: list[Codes] = []
+        for depth in range(self.depth + 1):
+            moves = self._relation.moves if depth else self._relation.initial_moves
+            if moves:
+                choice = _choice(moves, self._solver.true(self._inputs[depth]))
+                if depth:
+                    steps.append(choice)
+                else:
+                    start = choice
+            if complete or depth < self.depth:
+                states.append(self._codes(self._solver.true(self._states[depth])))
+        return Run(start, tuple(steps), tuple(states))
+
+    def _codes(self, true: set[Literal]) -> Codes:
+        cells = zip(self._relation.next_state, self._needed, strict=True)
+        return tuple(cell.code(true.__contains__) if needed else None for cell, needed in cells)
+
+
+def _choice(moves: Sequence[Move], true: set[Literal]) -> Choice:
+    move = next(m for m in moves if m.chosen == TRUE or m.chosen in true)
+    return Choice(move.number, tuple(a.code(true.__contains__) + low(a.type) for a in move.arguments))

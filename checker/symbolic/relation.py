@@ -1,0 +1,379 @@
+"""The transition relation of a program, as Boolean terms over named variables.
+
+Bounded search, induction and PDR all work on this one object. A state is a number of Boolean
+variables (``Cell``): there is a set of them for the state before a step, one for the state after it,
+and *inputs* that say which action runs with which arguments. Outputs stand among the cells after a
+step alone: before it they have their initial values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal as Word
+
+from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
+from slotproof.checker.symbolic.execution import Cells, Execution, Part, Result, column_cells, initial_cells
+from slotproof.checker.symbolic.values import Value, Values, constant, kind, low
+from slotproof.model.language import ir
+from slotproof.model.language.columns import Valuation
+from slotproof.model.language.program import Program
+from slotproof.model.language.types import BoolType, OptionalType, ScalarType, SetType, bits
+
+Encoding = Word["one-hot", "binary"]
+
+ONE_HOT_UP_TO = 16
+"""Numbers of more values are in binary, whatever the encoding: one variable a value would be many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The variables of one cell of a state: one of a bool, several of a number or a set."""
+
+    type: ScalarType
+    encoding: Encoding
+    variables: tuple[Literal, ...]
+    value: Value
+
+    def terms(self, booleans: Booleans, value: Value) -> tuple[Literal, ...]:
+        """What each variable has to be for the cell to hold a value."""
+        if isinstance(value, tuple):
+            return value
+        if isinstance(value, int):
+            return (value,)
+        start = low(self.type)
+        if self.type.size == 1:
+            return ()
+        if self.type.size == 2:
+            return (value.get(start + 1, FALSE),)
+        if self.encoding == "one-hot":
+            return tuple(value.get(start + code, FALSE) for code in range(self.type.size))
+        return tuple(
+            booleans.any([x for v, x in value.items() if (v - start) >> i & 1])
+            for i in range(len(self.variables))
+        )
+
+    def code(self, true: Callable[[Literal], bool]) -> int:
+        """The code that the cell holds when these of its variables are true."""
+        found = [true(x) for x in self.variables]
+        match self.type:
+            case SetType() | BoolType():
+                return sum(1 << i for i, x in enumerate(found) if x)
+            case OptionalType(SetType()):
+                return 1 + sum(1 << i for i, x in enumerate(found[1:]) if x) if found[0] else 0
+            case _ if self.encoding == "one-hot" and self.type.size > 2:
+                return found.index(True)
+            case _:
+                return sum(1 << i for i, x in enumerate(found) if x)
+
+    def valid(self, booleans: Booleans) -> Literal:
+        """That the variables stand for some value at all."""
+        if not self.variables:  # an output, before a step
+            return TRUE
+        match self.type:
+            case SetType() | BoolType():
+                return TRUE
+            case OptionalType(SetType()):
+                return booleans.disj(self.variables[0], booleans.all([x ^ 1 for x in self.variables[1:]]))
+            case _ if self.type.size <= 2:
+                return TRUE
+            case _ if self.encoding == "one-hot":
+                return booleans.exactly_one(self.variables)
+            case _:
+                assert isinstance(self.value, Mapping)
+                return booleans.any(self.value.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An action with its arguments as inputs; see ``execution.Result``. ``chosen`` says that it runs."""
+
+    number: int
+    action: ir.Action
+    chosen: Literal
+    arguments: tuple[Cell, ...]
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """One way in which a property fails, over the inputs and the cells before and after a step.
+
+    ``over`` a state it is a term over ``next_state`` alone, and not asked of the state that a crash
+    leaves. ``part`` counts the property's conjuncts, or the causes of crashes. ``literal`` has no
+    meaning where ``error`` holds: a model error while the property is evaluated.
+    """
+
+    property: str
+    over: Word["state", "step"]
+    part: int
+    literal: Literal
+    error: Literal
+
+
+class Relation:
+    """The relation of ``program`` with the alternatives ``choices``.
+
+    ``state`` are the cells before a step, ``next_state`` those after it (stored cells, then outputs,
+    in the order of a valuation; the outputs of ``state`` are constants and have no variables).
+    ``next_state`` is constrained to equal ``init_state`` by the initial actions, or ``after`` by ``moves``.
+    Whoever asserts that asserts ``valid(moves)`` too, and asks for ``error`` first: where it holds, the
+    other terms say nothing.
+    """
+
+    def __init__(self, program: Program, choices: Sequence[int], encoding: Encoding = "one-hot") -> None:
+        self.program = program
+        self.choices = tuple(choices)
+        self.encoding: Encoding = encoding
+        self.booleans = Booleans()
+        self.values = Values(self.booleans)
+        self.stored = tuple(not c.output for c, _ in column_cells(program.columns))
+        start = initial_cells(program.columns)
+        self.state = tuple(
+            self._cell(f"s.{c.name}.{i}", c.type)
+            if not c.output
+            else Cell(c.type, encoding, (), start[c.offset + i])
+            for c, i in column_cells(program.columns)
+        )
+        self.next_state = tuple(
+            self._cell(f"n.{c.name}.{i}", c.type) for c, i in column_cells(program.columns)
+        )
+        self.start = start
+        self._slots: dict[tuple[str, int, int], Cell] = {}
+        self._before: Cells = tuple(c.value for c in self.state)
+        self._after: Cells = tuple(c.value for c in self.next_state)
+        # A property of a state sees the state as it is stored.
+        fresh = zip(self.stored, self._after, start, strict=True)
+        self._rested: Cells = tuple(a if stored else s for stored, a, s in fresh)
+        self.moves = self._moves(program.actions, self._before, "act")
+        self.initial_moves = self._moves(program.initial, start, "init")
+
+    # Variables
+
+    def _cell(self, name: str, type_: ScalarType) -> Cell:
+        booleans = self.booleans
+        encoding: Encoding = self.encoding if type_.size <= ONE_HOT_UP_TO else "binary"
+        match kind(type_):
+            case "bool":
+                made: Literal = booleans.variable(name)
+                return Cell(type_, encoding, (made,), made)
+            case "set" | "optional set":
+                item = type_.item if isinstance(type_, OptionalType) else type_
+                assert isinstance(item, SetType)
+                count = item.item.size + (item is not type_)
+                bit = tuple(booleans.variable(f"{name}.{i}") for i in range(count))
+                return Cell(type_, encoding, bit, bit)
+        size, start = type_.size, low(type_)
+        if size == 1:
+            return Cell(type_, encoding, (), {start: TRUE})
+        if size == 2:
+            made = booleans.variable(name)
+            return Cell(type_, encoding, (made,), {start: made ^ 1, start + 1: made})
+        if encoding == "one-hot":
+            group = booleans.one_of([f"{name}={i}" for i in range(size)])
+            return Cell(type_, encoding, group, {start + i: x for i, x in enumerate(group)})
+        bit = tuple(booleans.variable(f"{name}.{i}") for i in range(bits(size)))
+        cases = {
+            start + n: booleans.all([x ^ (n >> i & 1 ^ 1) for i, x in enumerate(bit)]) for n in range(size)
+        }
+        return Cell(type_, encoding, bit, cases)
+
+    def _moves(self, actions: Sequence[ir.Action], cells: Cells, prefix: str) -> tuple[Move, ...]:
+        """Actions share the variables of their arguments: only one action runs in a step."""
+        if len(actions) == 1:
+            chosen: tuple[Literal, ...] = (TRUE,)
+        else:
+            chosen = self.booleans.one_of([f"{prefix}.{a.name}" for a in actions])
+        moves = []
+        for number, action in enumerate(actions):
+            taken: dict[int, int] = {}
+            arguments = []
+            for parameter in action.parameters:
+                size = parameter.type.size
+                place = taken[size] = taken.get(size, -1) + 1
+                arguments.append(self._argument(prefix, parameter.type, place))
+            result = self._execution(cells).action(action, [a.value for a in arguments])
+            moves.append(Move(number, action, chosen[number], tuple(arguments), result))
+        return tuple(moves)
+
+    def _argument(self, prefix: str, type_: ScalarType, place: int) -> Cell:
+        key = (f"{prefix} {kind(type_)}", type_.size, place)
+        shared = self._slots.get(key)
+        if shared is None:
+            shared = self._slots[key] = self._cell(f"{prefix}.arg{place}of{type_.size}", type_)
+        if kind(type_) != "number" or low(shared.type) == low(type_):
+            return Cell(type_, shared.encoding, shared.variables, shared.value)
+        cases = {v - low(shared.type) + low(type_): x for v, x in self.values.number(shared.value).items()}
+        return Cell(type_, shared.encoding, shared.variables, cases)
+
+    def _execution(self, cells: Cells, roots: Mapping[ir.Root, Cells] | None = None) -> Execution:
+        return Execution(self.values, self.program, self.choices, cells, roots)
+
+    # The relation
+
+    def valid(self, moves: Sequence[Move]) -> Literal:
+        """That one of these is chosen, and that its inputs stand for arguments."""
+        arguments = {a.variables: a for m in moves for a in m.arguments}
+        parts = [a.valid(self.booleans) for a in arguments.values()]
+        if len(moves) > 1:
+            parts.append(self.booleans.exactly_one([m.chosen for m in moves]))
+        return self.booleans.all(parts)
+
+    def state_valid(self, cells: Sequence[Cell]) -> Literal:
+        """That variables stand for values, for states that are not known to be reached by steps."""
+        return self.booleans.all([c.valid(self.booleans) for c in cells])
+
+    def equals(self, cells: Sequence[Cell], value: Cells, *, outputs: bool = True) -> Literal:
+        """That cells hold these values."""
+        parts: list[Literal] = []
+        for cell, wanted, stored in zip(cells, value, self.stored, strict=True):
+            if stored or outputs:
+                terms = cell.terms(self.booleans, wanted)
+                parts.extend(map(self.booleans.same, cell.variables, terms))
+        return self.booleans.all(parts)
+
+    def symbolic(self, valuation: Valuation) -> Cells:
+        """A known state: the values of its codes, one for each cell."""
+        cells = column_cells(self.program.columns)
+        return tuple(
+            constant(c.type, code + low(c.type)) for (c, _), code in zip(cells, valuation, strict=True)
+        )
+
+    @cached_property
+    def error(self) -> Literal:
+        """That the step meets a model error, in a guard (of any action, enabled or not) or an effect."""
+        return self._chosen(self.moves, lambda m: m.result.error)
+
+    @cached_property
+    def enabled(self) -> Literal:
+        """That the chosen action can run with the chosen arguments."""
+        return self._chosen(self.moves, lambda m: m.result.enabled)
+
+    @cached_property
+    def crash(self) -> Literal:
+        """That the step ends in a crash: the state after it has no successors."""
+        return self._chosen(self.moves, lambda m: self.booleans.any(m.result.crashes.values()))
+
+    def crashes(self, cause: int) -> Literal:
+        """That the step ends in a crash of this cause."""
+        return self._chosen(self.moves, lambda m: m.result.crashes.get(cause, FALSE))
+
+    @cached_property
+    def after(self) -> Cells:
+        """The state after the step, in terms of the state before it and the inputs."""
+        return self._mux(self.moves, self._before)
+
+    @cached_property
+    def init_error(self) -> Literal:
+        """That the chosen initial action meets a model error."""
+        return self._chosen(self.initial_moves, lambda m: m.result.error)
+
+    @cached_property
+    def init_enabled(self) -> Literal:
+        """That the chosen initial action can run."""
+        return self._chosen(self.initial_moves, lambda m: m.result.enabled) if self.initial_moves else TRUE
+
+    @cached_property
+    def init_crash(self) -> Literal:
+        """That the chosen initial action ends in a crash."""
+        return self._chosen(self.initial_moves, lambda m: self.booleans.any(m.result.crashes.values()))
+
+    @cached_property
+    def init_state(self) -> Cells:
+        """The initial state, in terms of the inputs."""
+        return self._mux(self.initial_moves, self.start)
+
+    def _chosen(self, moves: Sequence[Move], of: Callable[[Move], Literal]) -> Literal:
+        return self.booleans.any([self.booleans.conj(m.chosen, of(m)) for m in moves])
+
+    def _mux(self, moves: Sequence[Move], unchanged: Cells) -> Cells:
+        """The cells after any of the moves; a cell that a move does not write costs nothing."""
+        cells = []
+        for at, old in enumerate(unchanged):
+            writers = [m for m in moves if m.result.after[at] is not old and m.result.after[at] != old]
+            if not writers:
+                cells.append(old)
+                continue
+            others = self.booleans.all([m.chosen ^ 1 for m in writers])
+            choices = [(m.chosen, m.result.after[at]) for m in writers]
+            cells.append(self.values.select([*choices, (others, old)] if others != FALSE else choices))
+        return tuple(cells)
+
+    # What is asked about it
+
+    def bads(self, name: str) -> tuple[Bad, ...]:
+        """The ways in which a property fails; ``KeyError`` if there is no such property."""
+        if name == "deadlock":
+            return (self._deadlock(),)
+        if name.startswith("no-crash-"):
+            causes = [f"no-crash-{c}" for c in self.program.crashes]
+            if name in causes:
+                cause = causes.index(name)
+                return (Bad(name, "step", cause, self.crashes(cause), FALSE),)
+        for found in self.program.properties:
+            if found.name == name:
+                return self._state_bads(found) if found.over == "state" else self._step_bads(found)
+        raise KeyError(name)
+
+    def _state_bads(self, found: ir.Property) -> tuple[Bad, ...]:
+        conditions = [c.condition for c in found.conjuncts]
+        parts = self._execution(self._rested).conjuncts(found.setup, conditions, {})
+        return tuple(Bad(found.name, "state", i, p.violated, p.error) for i, p in enumerate(parts))
+
+    def _step_bads(self, found: ir.Property) -> tuple[Bad, ...]:
+        conditions = [c.condition for c in found.conjuncts]
+        roots: Mapping[ir.Root, Cells] = {"before": self._before, "after": self._after}
+
+        def parts(arguments: Mapping[str, Value]) -> list[Part]:
+            return self._execution(self._after, roots).conjuncts(found.setup, conditions, arguments)
+
+        if found.actions is None:
+            return tuple(Bad(found.name, "step", i, p.violated, p.error) for i, p in enumerate(parts({})))
+        every = []
+        for number in found.actions:
+            move = self.moves[number]
+            names = [p.name for p in found.parameters]
+            arguments = dict(zip(names, (a.value for a in move.arguments), strict=bool(names)))
+            every.append((move.chosen, parts(arguments)))
+        conj, any_ = self.booleans.conj, self.booleans.any
+        return tuple(
+            Bad(
+                found.name,
+                "step",
+                i,
+                any_([conj(chosen, p[i].violated) for chosen, p in every]),
+                any_([conj(chosen, p[i].error) for chosen, p in every]),
+            )
+            for i in range(len(conditions))
+        )
+
+    def _deadlock(self) -> Bad:
+        """No action is enabled for any argument, and the state is not final."""
+        enabled, error = self.any_enabled(self._rested)
+        final = FALSE
+        if self.program.final is not None:
+            (part,) = self._execution(self._rested).conjuncts((), [self.program.final], {})
+            final = part.violated ^ 1
+            error = self.booleans.disj(error, part.error)
+        return Bad("deadlock", "state", 0, self.booleans.conj(enabled ^ 1, final ^ 1), error)
+
+    def any_enabled(self, cells: Cells) -> tuple[Literal, Literal]:
+        """That some action can run in a state; and that some guard meets a model error there."""
+        enabled, errors = [], []
+        for action in self.program.actions:
+            guard = ir.Action(action.name, action.parameters, action.guard, ())
+            for numbers in product(*(range(p.type.size) for p in action.parameters)):
+                arguments = [
+                    constant(p.type, n + low(p.type)) for p, n in zip(action.parameters, numbers, strict=True)
+                ]
+                result = self._execution(cells).action(guard, arguments)
+                enabled.append(result.enabled)
+                errors.append(result.error)
+        return self.booleans.any(enabled), self.booleans.any(errors)
+
+
+def relation(program: Program, choices: Sequence[int], encoding: Encoding = "one-hot") -> Relation:
+    """The transition relation of a program with these alternatives."""
+    return Relation(program, choices, encoding)

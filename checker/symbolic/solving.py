@@ -1,0 +1,206 @@
+"""The one place that speaks to Z3: terms become its formulas, once and then by substitution.
+
+A check runs in a thread of its own, so that a limit or Ctrl-C ends it at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+from typing import Literal as Word
+
+import z3
+
+from slotproof.checker.symbolic.booleans import Booleans, Choice, Conjunction, Literal, Variable
+
+Answer = Word["sat", "unsat"]
+Formula = Any
+"""A Boolean formula of Z3, whose stubs do not say so."""
+
+POLL_SECONDS = 0.05
+
+
+class Stopped(Exception):
+    """A limit or an interrupt ended a search; the message says which."""
+
+
+class Budget:
+    """Wall time and memory that a search may use."""
+
+    def __init__(self, seconds: float | None, memory: int | None) -> None:
+        self.started = time.monotonic()
+        self._deadline = None if seconds is None else self.started + seconds
+        self._seconds = seconds
+        self._memory = memory
+        self._interrupted: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the start."""
+        return time.monotonic() - self.started
+
+    def interrupt(self, reason: str) -> None:
+        """Let the search end."""
+        self._interrupted = reason
+
+    def exceeded(self) -> str | None:
+        """Why the search has to end, if it has."""
+        if self._interrupted is not None:
+            return self._interrupted
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return f"time limit of {self._seconds:g} s"
+        if self._memory is not None and z3.Z3_get_estimated_alloc_size() > self._memory:
+            return f"memory limit of {self._memory} bytes"
+        return None
+
+    def check(self) -> None:
+        """Raise ``Stopped`` if the search has to end."""
+        limit = self.exceeded()
+        if limit:
+            raise Stopped(limit)
+
+
+@contextmanager
+def until_interrupted(budget: Budget) -> Iterator[None]:
+    """Turn SIGINT and SIGTERM into the end of a search; elsewhere than in the main thread do nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def received(number: int, _: FrameType | None) -> None:
+        budget.interrupt(f"interrupted by {signal.Signals(number).name}")
+
+    previous = {s: signal.signal(s, received) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+class Formulas:
+    """Translates terms of one ``Booleans`` to Z3, each node once."""
+
+    def __init__(self, booleans: Booleans) -> None:
+        self.context = z3.Context()
+        self._booleans = booleans
+        self._made: dict[int, Formula] = {0: z3.BoolVal(True, self.context)}
+
+    def of(self, literals: Sequence[Literal]) -> list[Formula]:
+        """The formulas of these terms."""
+        context = self.context
+        for place in self._booleans.reachable(literals):
+            if place in self._made:
+                continue
+            match self._booleans.node(2 * place):
+                case Variable(name, _):
+                    made = z3.Bool(name, context)
+                case Conjunction(parts):
+                    made = z3.And([self._signed(x) for x in parts])
+                case Choice(condition, then, otherwise):
+                    made = z3.If(self._signed(condition), self._signed(then), self._signed(otherwise))
+            self._made[place] = made
+        return [self._signed(x) for x in literals]
+
+    def variables(self, literals: Sequence[Literal]) -> list[Literal]:
+        """The variables that terms rest on."""
+        places = self._booleans.reachable(literals)
+        return [2 * p for p in places if isinstance(self._booleans.node(2 * p), Variable)]
+
+    def fresh(self, variable: Literal, mark: str) -> Formula:
+        """A variable of its own, named after another."""
+        node = self._booleans.node(variable)
+        assert isinstance(node, Variable)
+        return z3.Bool(f"{node.name}@{mark}", self.context)
+
+    def named(self, name: str) -> Formula:
+        """A variable that is in no term."""
+        return z3.Bool(name, self.context)
+
+    def _signed(self, literal: Literal) -> Formula:
+        made = self._made[literal >> 1]
+        return z3.Not(made) if literal & 1 else made
+
+
+class Template:
+    """Terms to be made formulas for one step after another, under other names."""
+
+    def __init__(self, formulas: Formulas, literals: Sequence[Literal]) -> None:
+        self._formulas = formulas
+        self.variables = formulas.variables(literals)
+        roots = formulas.of(literals)
+        sorts = [z3.BoolSort(formulas.context)] * (len(roots) + 1)
+        # One term that holds them all: what they share is then substituted once.
+        self._all = z3.Function("all", *sorts)(*roots)
+
+    def at(self, names: Mapping[Literal, Formula]) -> list[Formula]:
+        """The formulas, with these in the place of variables."""
+        known = list(names)
+        pairs = list(zip(self._formulas.of(known), (names[x] for x in known), strict=True))
+        made: list[Formula] = z3.substitute(self._all, *pairs).children()
+        return made
+
+
+class Solver:
+    """An incremental Z3 solver for Boolean formulas."""
+
+    def __init__(self, formulas: Formulas, budget: Budget, logic: str = "QF_FD") -> None:
+        self.context = formulas.context
+        self._budget = budget
+        self._solver = z3.SolverFor(logic, ctx=self.context)
+        self._solver.set("ctrl_c", False)  # Python keeps the signal: see ``check``
+
+    def add(self, *formulas: Formula) -> None:
+        """Assert formulas for good."""
+        self._solver.add(*formulas)
+
+    def refuse(self, *formulas: Formula) -> None:
+        """Assert for good that these are false."""
+        self._solver.add(*map(z3.Not, formulas))
+
+    def add_under(self, condition: Formula, formulas: Sequence[Formula]) -> None:
+        """Assert that one of these is true where the condition is."""
+        self._solver.add(z3.Or(z3.Not(condition), *formulas))
+
+    def check(self, *assumptions: Formula) -> Answer:
+        """Solve; ``Stopped`` when the budget ends it."""
+        self._budget.check()
+        answers: list[Any] = []
+
+        def solve() -> None:
+            try:
+                answers.append(self._solver.check(*assumptions))
+            except z3.Z3Exception as error:
+                answers.append(error)
+
+        worker = threading.Thread(target=solve, daemon=True)
+        worker.start()
+        limit = None
+        try:
+            while worker.is_alive():
+                worker.join(POLL_SECONDS)
+                limit = limit or self._budget.exceeded()
+                if limit:
+                    self.context.interrupt()
+        except BaseException:
+            while worker.is_alive():
+                self.context.interrupt()
+                worker.join(POLL_SECONDS)
+            raise
+        answer = answers[0]
+        if answer == z3.sat:
+            return "sat"
+        if answer == z3.unsat:
+            return "unsat"
+        reason = str(answer) if isinstance(answer, z3.Z3Exception) else self._solver.reason_unknown()
+        raise Stopped(limit or f"Z3 gave up: {reason}")
+
+    def true(self, formulas: Mapping[Literal, Formula]) -> set[Literal]:
+        """Which of these variables are true in the model of the last ``check``."""
+        model = self._solver.model()
+        return {literal for literal, formula in formulas.items() if z3.is_true(model[formula])}
