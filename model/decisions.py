@@ -7,7 +7,19 @@ list is what a ``System`` is built with; ``releases.py`` says which release has 
 from __future__ import annotations
 
 from slotproof.model.language import Alternatives
-from slotproof.model.serving import forward, gate, loader, manager, scheduler, step, tokenizer
+from slotproof.model.serving import (
+    decode,
+    forward,
+    gate,
+    layers,
+    loader,
+    manager,
+    ranks,
+    routing,
+    scheduler,
+    step,
+    tokenizer,
+)
 
 DECISIONS: tuple[Alternatives, ...] = (
     Alternatives(gate.drainer_allows, gate.drainer_off),
@@ -39,4 +51,11 @@ DECISIONS: tuple[Alternatives, ...] = (
         tokenizer.loses_the_reference,
         tokenizer.gives_the_reference_back,
     ),
+    Alternatives(decode.gate_on_reservation, decode.only_memory_decides, decode.gate_decides),
+    Alternatives(decode.occupied_on_decode, decode.finished_rows_too, decode.unfinished_rows_only),
+    Alternatives(decode.reservation_occupies, decode.counted_at_once),
+    Alternatives(routing.idle_metadata, routing.keeps_metadata, routing.clears_metadata),
+    Alternatives(routing.cleared_blocks, routing.every_block),
+    Alternatives(layers.guarded_layers, layers.no_layer, layers.every_layer),
+    Alternatives(ranks.ranks_exchange_adapters, ranks.each_rank_alone, ranks.all_ranks_together),
 )

@@ -18,7 +18,19 @@ from typing import Any
 from slotproof.model.decisions import DECISIONS
 from slotproof.model.language import Alternatives, LanguageError, State
 from slotproof.model.language.surface import Action, Decision
-from slotproof.model.serving import forward, gate, loader, manager, scheduler, step, tokenizer
+from slotproof.model.serving import (
+    decode,
+    forward,
+    gate,
+    layers,
+    loader,
+    manager,
+    ranks,
+    routing,
+    scheduler,
+    step,
+    tokenizer,
+)
 
 RELEASES: tuple[str, ...] = (
     "0.5.12",
@@ -112,6 +124,25 @@ HISTORY: Mapping[Decision[..., Any], tuple[Cell, ...]] = {
         Cell("0.5.12", tokenizer.loses_the_reference, "#31808"),
         Cell("0.5.22", tokenizer.gives_the_reference_back, "TokenizerManager._release_lora_once"),
     ),
+    decode.gate_on_reservation: (
+        Cell("0.5.12", decode.only_memory_decides, "DecodePreallocQueue.pop_preallocated"),
+        Cell("0.5.20", decode.gate_decides, "#39332"),
+    ),
+    decode.occupied_on_decode: (Cell("0.5.12", decode.finished_rows_too, "#39332; no gate before 0.5.20"),),
+    decode.reservation_occupies: (Cell("0.5.12", decode.counted_at_once, "#39332; no gate before 0.5.20"),),
+    routing.idle_metadata: (
+        Cell("0.5.12", routing.keeps_metadata, "ForwardBatch.init_new"),
+        Cell("0.5.17", routing.clears_metadata, "#32707"),
+    ),
+    routing.cleared_blocks: (Cell("0.5.12", routing.every_block, "#32707; no reset before 0.5.17"),),
+    layers.guarded_layers: (
+        Cell("0.5.12", layers.no_layer, "BaseLayerWithLoRA.set_lora"),
+        Cell("0.5.17", layers.every_layer, "#32707, BaseLayerWithLoRA.lora_active"),
+    ),
+    ranks.ranks_exchange_adapters: (
+        Cell("0.5.12", ranks.each_rank_alone, "ForwardBatch.init_new"),
+        Cell("0.5.21", ranks.all_ranks_together, "LoRAManager.prepare_lora_batch"),
+    ),
 }
 
 
@@ -126,6 +157,11 @@ class Release:
     choices: Mapping[str, Callable[..., Any]]
     actions: Mapping[str, Action[Any]] = field(default_factory=dict)
     state: type[State] | None = None
+
+    @property
+    def base(self) -> str:
+        """The release itself, or the one that a candidate starts from."""
+        return self.name.rstrip("+")
 
     def replace(self, **decisions: Callable[..., Any] | str) -> Release:
         """The same, with other answers at these decisions: functions, or names of known alternatives."""

@@ -13,10 +13,10 @@ from typing import Any
 
 from slotproof.model.language import System
 from slotproof.model.language.surface import Action, Property, Witness
-from slotproof.model.releases import Release
-from slotproof.model.serving import front, step
+from slotproof.model.releases import RELEASES, Release
+from slotproof.model.serving import decode, front, ranks, step
 from slotproof.model.serving.server import Server
-from slotproof.model.serving.vocabulary import Loading, Loop, Traffic
+from slotproof.model.serving.vocabulary import Loading, Loop, Role, Traffic
 
 SINGLE_SERVER: tuple[Action[Any], ...] = (
     step.schedule,
@@ -32,10 +32,38 @@ SINGLE_SERVER: tuple[Action[Any], ...] = (
     front.unload,
 )
 
+DECODE_ROLE: tuple[Action[Any], ...] = (
+    decode.decode_step,
+    decode.transfer_fails,
+    front.arrive,
+    front.abort,
+    front.disconnect,
+    front.answer,
+    front.answer_error,
+    front.echo,
+    front.unregister,
+    front.unload,
+)
+
+DATA_PARALLEL_RANKS: tuple[Action[Any], ...] = (
+    ranks.step_together,
+    front.arrive,
+    front.abort,
+    front.disconnect,
+    front.answer,
+    front.echo,
+    front.unregister,
+    front.unload,
+)
+
 
 @dataclass(frozen=True)
 class Scenario:
-    """A configuration with a quick and a full size; ``full`` says what it changes of ``quick``."""
+    """A configuration with a quick and a full size; ``full`` says what it changes of ``quick``.
+
+    ``since`` says what has to change from a release on, because that release refuses the set-up before it
+    or allows more. ``initial`` makes the initial states where there is a choice among them.
+    """
 
     name: str
     meaning: str
@@ -44,10 +72,16 @@ class Scenario:
     full: Mapping[str, Any]
     properties: Sequence[Property] = ()
     witnesses: Sequence[Witness] = field(default_factory=tuple)
+    initial: Sequence[Action[Any]] = ()
+    since: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def parameters(self, full: bool = False) -> dict[str, Any]:
-        """The values of the parameters that this scenario sets."""
-        return {**self.quick, **self.full} if full else dict(self.quick)
+    def parameters(self, full: bool = False, release: Release | None = None) -> dict[str, Any]:
+        """The values of the parameters that this scenario sets; without a release, as before ``since``."""
+        values = {**self.quick, **self.full} if full else dict(self.quick)
+        for first, changes in self.since.items():
+            if release is not None and RELEASES.index(release.base) >= RELEASES.index(first):
+                values.update(changes)
+        return values
 
     def system(self, release: Release, full: bool = False) -> System:
         """The system to check: this configuration of this release."""
@@ -56,9 +90,10 @@ class Scenario:
             meaning=self.meaning,
             state=release.state or Server,
             actions=tuple(release.actions.get(a.name, a) for a in self.actions),
+            initial=tuple(self.initial),
             properties=tuple(self.properties),
             witnesses=tuple(self.witnesses),
-            parameters=self.parameters(full),
+            parameters=self.parameters(full, release),
             decisions=release.alternatives(),
             choices=release.names(),
         )
@@ -128,6 +163,73 @@ whole_server = Scenario(
     full={"failures": True, "names": {"r1": ["A", "B"], "r2": ["A", "B"], "r3": ["base", "C"]}},
 )
 
+idle_rank = Scenario(
+    "idle-rank",
+    "Two data-parallel ranks share each forward, and one of them may have no rows.",
+    DATA_PARALLEL_RANKS,
+    quick={
+        "requests": 2,
+        "adapters": 4,
+        "slots": 2,
+        "ranks": 2,
+        "data_parallel": True,
+        "names": {"r1": ["A"], "r2": ["base", "B"]},
+        "loop": Loop.NORMAL,
+        "loading": Loading.SYNCHRONOUS,
+        "traffic": Traffic.ENDLESS,
+        "aborts": True,
+    },
+    full={"requests": 3, "names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]}},
+    initial=(ranks.ranks_start,),
+    since={"0.5.17": {"unloadable": ["A"]}, "0.5.21": {"slots": 4, "pinned": ["A", "B", "C"]}},
+)
+
+decode_admission = Scenario(
+    "decode-admission",
+    "A decode server reserves, receives and runs what a prefill server sends, and either may give up.",
+    DECODE_ROLE,
+    quick={
+        "requests": 3,
+        "adapters": 4,
+        "slots": 2,
+        "names": {"r1": ["A"], "r2": ["B"], "r3": ["C"]},
+        "unloadable": ["A"],
+        "role": Role.DECODE,
+        "loading": Loading.SYNCHRONOUS,
+        "traffic": Traffic.ENDLESS,
+        "aborts": True,
+        "least_rows": 3,
+        "retraction": False,
+    },
+    full={"names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]}, "least_rows": 2, "retraction": True},
+    initial=(decode.with_rows,),
+)
+
+decode_admission_pinned = replace(
+    decode_admission,
+    name="decode-admission-pinned",
+    meaning="The same with one slot more, kept for a pinned adapter.",
+    quick={
+        **decode_admission.quick,
+        "requests": 2,
+        "slots": 3,
+        "names": {"r1": ["A"], "r2": ["base", "B"]},
+        "pinned": ["C"],
+        "least_rows": 1,
+        "retraction": True,
+    },
+    full={**decode_admission.full, "requests": 3},
+)
+
 SCENARIOS: dict[str, Scenario] = {
-    s.name: s for s in (overlap_cancel, finish_unload, finish_unload_normal, whole_server)
+    s.name: s
+    for s in (
+        overlap_cancel,
+        finish_unload,
+        finish_unload_normal,
+        idle_rank,
+        decode_admission,
+        decode_admission_pinned,
+        whole_server,
+    )
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from slotproof.model import scenarios
 from slotproof.model.language.surface import Property, Witness
 from slotproof.model.scenarios import Scenario
-from slotproof.properties import forwards, queue, references, slots, witnesses
+from slotproof.properties import forwards, metadata, queue, references, slots, witnesses
 
 SINGLE_SERVER: tuple[Property, ...] = (
     slots.slot_capacity,
@@ -25,10 +25,40 @@ SINGLE_SERVER: tuple[Property, ...] = (
     queue.work_conserving,
 )
 
+DATA_PARALLEL_RANKS: tuple[Property, ...] = (
+    slots.slot_capacity,
+    slots.no_slot_leak,
+    metadata.fresh_batch_info,
+    metadata.metadata_cleared,
+    metadata.no_layer_skipped,
+    metadata.all_ranks_join,
+    forwards.resident_at_launch,
+    forwards.right_adapter,
+    references.use_count,
+    references.unload_safe,
+    references.unload_clears,
+    queue.work_conserving,
+    queue.refused_waits,
+)
+
+DECODE_ROLE: tuple[Property, ...] = (
+    slots.slot_capacity,
+    slots.no_slot_leak,
+    forwards.resident_at_launch,
+    forwards.right_adapter,
+    references.use_count,
+    references.unload_safe,
+    references.unload_clears,
+    queue.refused_waits,
+)
+
 PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "overlap-cancel": SINGLE_SERVER,
     "finish-unload": SINGLE_SERVER,
     "finish-unload-normal": SINGLE_SERVER,
+    "idle-rank": DATA_PARALLEL_RANKS,
+    "decode-admission": DECODE_ROLE,
+    "decode-admission-pinned": DECODE_ROLE,
     "whole-server": SINGLE_SERVER,
 }
 
@@ -41,6 +71,20 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
         witnesses.finished_unswept,
         witnesses.between_candidates,
         witnesses.base_evicted,
+    ),
+    "idle-rank": (witnesses.idle_beside_busy, witnesses.both_busy, witnesses.aborted_row),
+    "decode-admission": (
+        witnesses.candidate_behind_full_slots,
+        witnesses.broken_transfer,
+        witnesses.aborted_row,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
+    ),
+    "decode-admission-pinned": (
+        witnesses.broken_transfer,
+        witnesses.waits_for_a_row,
+        witnesses.retracted_row,
+        witnesses.adapter_unloaded,
     ),
 }
 

@@ -1,4 +1,4 @@
-"""What must hold of the batch metadata that a forward's layers read (``lora/backend``, ``lora/layers.py``)."""
+"""What must hold of the batch metadata that a forward's layers read (``lora/layers.py``)."""
 
 from __future__ import annotations
 

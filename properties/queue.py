@@ -25,3 +25,15 @@ def work_conserving(before: Server, after: Server) -> bool:
         )
         for k in Rank
     )
+
+
+@step_invariant
+def refused_waits(before: Server, after: Server) -> bool:
+    """A request that the gate refuses stays in its queue: it is not aborted and loses no reservation."""
+    return all(
+        all(
+            r in after.ranks[k].scheduler.waiting or r in after.ranks[k].decode.reserving
+            for r in after.ranks[k].gate.refused
+        )
+        for k in Rank
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slotproof.model.language import witness
+from slotproof.model.language import Set, witness
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request, slots
 
@@ -68,3 +68,67 @@ def adapter_unloaded(s: Server) -> bool:
 def unload_waits(s: Server) -> bool:
     """An unload waits for requests that use its adapter."""
     return any(s.adapter[r] in s.registry.unloading for r in s.tokenizer.open)
+
+
+def running_adapters(s: Server, k: Rank) -> Set[Adapter]:
+    """The adapters of a rank's active set."""
+    return {s.adapter[r] for r in s.ranks[k].scheduler.running}
+
+
+@witness
+def candidate_behind_full_slots(s: Server) -> bool:
+    """As many adapters as there are slots are transferring or running, and another request wants to."""
+    return any(
+        len({s.adapter[r] for r in s.ranks[k].decode.transferring} | running_adapters(s, k)) == slots
+        and len(s.ranks[k].decode.reserving) > 0
+        for k in Rank
+    )
+
+
+@witness
+def broken_transfer(s: Server) -> bool:
+    """A request has been aborted or has failed while its KV was on its way."""
+    return any(any(r in s.ranks[k].decode.broken for r in s.ranks[k].decode.transferring) for k in Rank)
+
+
+@witness
+def waits_for_a_row(s: Server) -> bool:
+    """A request whose KV has arrived finds no free row."""
+    return any(len(s.ranks[k].scheduler.waiting) > 0 for k in Rank)
+
+
+@witness
+def retracted_row(s: Server) -> bool:
+    """A row has been put out for want of KV while another one runs."""
+    return any(len(s.ranks[k].decode.retracted) > 0 and len(s.ranks[k].scheduler.running) > 0 for k in Rank)
+
+
+@witness
+def finished_before_the_gate(s: Server) -> bool:
+    """The next pass over the reservation queue sees a finished row whose adapter has been unloaded."""
+    return any(
+        any(s.adapter[r] in s.ranks[k].manager.gone for r in s.ranks[k].scheduler.finished)
+        and len(s.ranks[k].decode.reserving) > 0
+        for k in Rank
+    )
+
+
+@witness
+def idle_beside_busy(s: Server) -> bool:
+    """One rank has rows and another has nothing at all to do."""
+    return any(len(s.ranks[k].scheduler.running) > 0 for k in Rank) and any(
+        len(s.ranks[k].scheduler.running | s.ranks[k].scheduler.last) + len(s.ranks[k].scheduler.waiting) == 0
+        for k in Rank
+    )
+
+
+@witness
+def both_busy(s: Server) -> bool:
+    """All ranks have rows."""
+    return all(len(s.ranks[k].scheduler.running | s.ranks[k].scheduler.last) > 0 for k in Rank)
+
+
+@witness
+def one_adapter_on_both(s: Server) -> bool:
+    """The same adapter, not the base model, is in a slot of every rank."""
+    return any(all(a in s.ranks[k].pool.resident for k in Rank) for a in Adapter if a != Adapter(0))

@@ -37,7 +37,18 @@ can be, as long as one remains. While one is out nothing is reserved and no tran
 
 from __future__ import annotations
 
-from slotproof.model.language import Annotated, Map, Range, Seq, Set, action, decision, initial, parameter, require
+from slotproof.model.language import (
+    Annotated,
+    Map,
+    Range,
+    Seq,
+    Set,
+    action,
+    decision,
+    initial,
+    parameter,
+    require,
+)
 from slotproof.model.serving.decode_queues import awaits_kv, break_off
 from slotproof.model.serving.forward import hand_over, launch_forward
 from slotproof.model.serving.gate import Answer, ask_gate
@@ -53,7 +64,7 @@ retraction = parameter("retraction", bool, True, "KV can run short, so that rows
 @decision
 def gate_on_reservation() -> bool:
     """Whether a candidate's adapter has to pass the admission gate before KV is reserved for it."""
-    ...
+    raise NotImplementedError
 
 
 def only_memory_decides() -> bool:
@@ -69,7 +80,7 @@ def gate_decides() -> bool:
 @decision
 def occupied_on_decode(scheduler: Scheduler) -> Set[Request]:
     """The rows of the active set whose adapters occupy slots while reservations are made."""
-    ...
+    raise NotImplementedError
 
 
 def finished_rows_too(scheduler: Scheduler) -> Set[Request]:
@@ -85,7 +96,7 @@ def unfinished_rows_only(scheduler: Scheduler) -> Set[Request]:
 @decision
 def reservation_occupies() -> bool:
     """Whether a reservation counts for the candidates behind it in the same pass."""
-    ...
+    raise NotImplementedError
 
 
 def counted_at_once() -> bool:
@@ -95,7 +106,7 @@ def counted_at_once() -> bool:
 
 def as_set(queue: Seq[Request]) -> Set[Request]:
     """The requests of a queue without their order."""
-    return {r for r in queue}
+    return {r for r in Request if r in queue}
 
 
 def occupied_slots(rank: Process, adapter: Map[Request, Adapter]) -> Set[Adapter]:
@@ -119,14 +130,15 @@ def fail(s: Server, rank: Process, failed: Set[Request]) -> None:
 
 
 def resume_retracted(rank: Process, moved: Set[Request]) -> None:
-    """``resume_retracted_reqs``: back to the waiting queue, in order, as far as KV reaches; no gate is asked."""
+    """``resume_retracted_reqs``: back to waiting, in order, as far as KV reaches; without the gate."""
     resumed: Set[Request] = set()
     for r in rank.decode.retracted:
         if r not in moved:
             break
         resumed |= {r}
         rank.scheduler.waiting.append(r)
-    rank.decode.retracted = [r for r in rank.decode.retracted if r not in resumed]
+    for r in resumed:
+        rank.decode.retracted.remove(r)
 
 
 def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Request]:
@@ -135,7 +147,8 @@ def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Reque
     A refused candidate is skipped and stays where it is. Returns the requests that got a reservation.
     """
     failed = as_set(rank.decode.reserving) & rank.decode.broken
-    rank.decode.reserving = [r for r in rank.decode.reserving if r not in failed]
+    for r in failed:
+        rank.decode.reserving.remove(r)
     fail(s, rank, failed)
     occupied = occupied_slots(rank, s.adapter)
     reserved: Set[Request] = set()
@@ -161,7 +174,8 @@ def pop_transferred(s: Server, rank: Process, moved: Set[Request]) -> Set[Reques
     for r in rank.decode.transferring:
         if r in arrived:
             rank.scheduler.waiting.append(r)
-    rank.decode.transferring = [r for r in rank.decode.transferring if r not in failed and r not in arrived]
+    for r in failed | arrived:
+        rank.decode.transferring.remove(r)
     return arrived
 
 
@@ -170,7 +184,8 @@ def enter_transfer(rank: Process, reserved: Set[Request]) -> None:
     for r in rank.decode.reserving:
         if r in reserved:
             rank.decode.transferring.append(r)
-    rank.decode.reserving = [r for r in rank.decode.reserving if r not in reserved]
+    for r in reserved:
+        rank.decode.reserving.remove(r)
 
 
 def import_prefills(s: Server, rank: Process, at_once: Set[Request]) -> None:
@@ -183,7 +198,8 @@ def import_prefills(s: Server, rank: Process, at_once: Set[Request]) -> None:
     for r in rank.scheduler.waiting:
         if len(rank.scheduler.running) + len(started) < rank.decode.rows:
             started |= {r}
-    rank.scheduler.waiting = [r for r in rank.scheduler.waiting if r not in started]
+    for r in started:
+        rank.scheduler.waiting.remove(r)
     ended = started & (at_once | rank.scheduler.to_finish)
     answer_now(s, ended)
     rank.scheduler.running |= started - ended

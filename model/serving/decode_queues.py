@@ -27,5 +27,5 @@ def in_decode_queues(decode: DecodeQueues, r: Request) -> bool:
 
 
 def break_off(decode: DecodeQueues, r: Request) -> None:
-    """``CommonKVReceiver.abort``, or a failure that the peer reports: the next poll says ``KVPoll.Failed``."""
+    """``CommonKVReceiver.abort``, or a failure of the peer: the next poll says ``KVPoll.Failed``."""
     decode.broken |= {r}

@@ -27,7 +27,7 @@ targets = parameter(
 @decision
 def guarded_layers() -> Set[Layer]:
     """The layers that take the base path when their forward has no batch metadata (``lora_active``)."""
-    ...
+    raise NotImplementedError
 
 
 def no_layer() -> Set[Layer]:
@@ -37,7 +37,7 @@ def no_layer() -> Set[Layer]:
 
 def every_layer() -> Set[Layer]:
     """``lora_active``: buffers attached and batch metadata present (0.5.17, #32707)."""
-    return {layer for layer in Layer}
+    return set(Layer)
 
 
 def gathers(layer: Layer) -> bool:
@@ -46,7 +46,7 @@ def gathers(layer: Layer) -> bool:
 
 
 def has_metadata(routing: Routing, layer: Layer) -> bool:
-    """``get_batch_info() is not None`` in the layer's layout; without a global block both use the local one."""
+    """``get_batch_info() is not None`` in the layer's layout; without a global block, the local one."""
     return Block.ROWS in routing.held or (gathers(layer) and Block.GLOBAL in routing.held)
 
 

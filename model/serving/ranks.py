@@ -1,4 +1,4 @@
-"""Data-parallel attention: the ranks share one model and step together (``managers/scheduler_dp_attn_mixin.py``).
+"""Data-parallel attention: the ranks share a model and step together (``managers/scheduler_dp_attn_mixin.py``).
 
 Each rank has its own queue, rows, catalogue and slots. In every iteration they agree whether any of them has
 a batch; if one has, all run a forward, those without rows an idle one, because the feed-forward part is cut
@@ -14,7 +14,7 @@ rank gets a request is open. The order of rows within a rank's batch is open too
 
 from __future__ import annotations
 
-from slotproof.model.language import Set, action, crash, decision, require
+from slotproof.model.language import Set, action, crash, decision, initial, require
 from slotproof.model.serving.forward import fetch, look_up_slots
 from slotproof.model.serving.layers import gathers, replay_layers, run_layers, targets
 from slotproof.model.serving.manager import fits
@@ -39,13 +39,21 @@ from slotproof.model.serving.step import (
     may_end,
     tidy,
 )
-from slotproof.model.serving.vocabulary import BASE, Adapter, Rank, Request, data_parallel, most_room
+from slotproof.model.serving.vocabulary import BASE, Rank, Request, data_parallel, most_room
+
+
+@initial
+def ranks_start(s: Server) -> None:
+    """The ranks are idle. Where decode graphs were captured, the block of the last capture is still held."""
+    for k in Rank:
+        if graphs:
+            s.ranks[k].routing.held = {Block.ROWS, Block.MERGED}
 
 
 @decision
 def ranks_exchange_adapters() -> bool:
     """Whether the ranks agree on the adapters of a forward before any of them prepares its metadata."""
-    ...
+    raise NotImplementedError
 
 
 def each_rank_alone() -> bool:
@@ -99,7 +107,7 @@ def misroute(s: Server, rank: Process) -> None:
         rank.forward.misrouted |= {r for r in rank.forward.rows if s.adapter[r] != BASE}
 
 
-@action(actor="ranks", source="managers/scheduler_dp_attn_mixin.py: SchedulerDPAttnMixin.prepare_mlp_sync_batch")
+@action(actor="ranks", source="managers/scheduler_dp_attn_mixin.py: prepare_mlp_sync_batch")
 def step_together(s: Server, ends: Set[Request]) -> None:
     """All ranks go once through their loops and run one forward together; a rank without rows runs an idle
     one. The last tokens: {ends}.
@@ -110,7 +118,7 @@ def step_together(s: Server, ends: Set[Request]) -> None:
     prefills: Set[Rank] = set()
     decodes: Set[Rank] = set()
     for k in Rank:
-        begin_iteration(s, s.ranks[k].scheduler, most_room)
+        begin_iteration(s, s.ranks[k], most_room)
         if ask_queue(s.ranks[k], s.adapter, most_room):
             kind = form_batch(s, s.ranks[k], set())
             if kind is Batch.PREFILL:

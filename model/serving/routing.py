@@ -1,4 +1,4 @@
-"""Batch metadata of one rank: which rows use which slot (``lora/backend/base_backend.py``, ``triton_backend.py``).
+"""Batch metadata of one rank: which rows use which slot (``lora/backend/triton_backend.py`` and its base).
 
 A backend holds one set of per-batch blocks at a time. ``prepare_metadata`` replaces them for a forward,
 ``clear_metadata`` drops them; a block that a forward finds was therefore prepared for this very forward or
@@ -62,18 +62,18 @@ passes = parameter("passes", bool, False, "prefill logits of several rows are co
 @decision
 def cleared_blocks() -> Set[Block]:
     """The per-batch blocks that a reset sets to none (``reset_batch_state``)."""
-    ...
+    raise NotImplementedError
 
 
 def every_block() -> Set[Block]:
     """Every one that the backend has (0.5.17; with the global ones from 0.5.21)."""
-    return {block for block in Block}
+    return set(Block)
 
 
 @decision
 def idle_metadata(routing: Routing) -> None:
     """What the idle branch of ``ForwardBatch.init_new`` does to the metadata of the forward before."""
-    ...
+    raise NotImplementedError
 
 
 def keeps_metadata(routing: Routing) -> None:
@@ -92,7 +92,7 @@ def clear_metadata(routing: Routing) -> None:
 
 
 def prepare_metadata(routing: Routing, prefill: bool, in_passes: bool) -> None:
-    """``TritonLoRABackend.prepare_lora_batch``: every block is set, to none where the batch has no use for it.
+    """``TritonLoRABackend.prepare_lora_batch``: each block is set, to none if the batch has no use for it.
 
     Merged segments are for decode-like batches, the logits blocks for prefills (``get_lm_head_pruned_lens``);
     the global blocks are dropped, and the pass index is not touched.
