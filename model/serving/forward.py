@@ -46,6 +46,7 @@ def look_up_slots(rank: Process, adapter: Map[Request, Adapter]) -> None:
             rank.forward.misrouted |= {r}
         elif adapter[r] != BASE and adapter[r] in rank.manager.gone:
             crash("metadata-unknown-adapter")
+    rank.forward.launched = rank.forward.rows
 
 
 def launch_forward(rank: Process, adapter: Map[Request, Adapter]) -> None:

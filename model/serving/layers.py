@@ -37,7 +37,7 @@ def no_layer() -> Set[Layer]:
 
 def every_layer() -> Set[Layer]:
     """``lora_active``: buffers attached and batch metadata present (0.5.17, #32707)."""
-    return set(Layer)
+    return {layer for layer in Layer if layer in targets}
 
 
 def gathers(layer: Layer) -> bool:

@@ -1,4 +1,4 @@
-"""Data-parallel attention: the ranks share a model and step together (``managers/scheduler_dp_attn_mixin.py``).
+"""Data-parallel attention: the ranks share a model and step together (``scheduler_dp_attn_mixin.py``).
 
 Each rank has its own queue, rows, catalogue and slots. In every iteration they agree whether any of them has
 a batch; if one has, all run a forward, those without rows an idle one, because the feed-forward part is cut
