@@ -25,5 +25,7 @@ class ForwardReport(Record):
     rows: Set[Request] = output(set(), "rows of the batch that is launched")
     handed: Set[Adapter] = output(set(), "adapters of its rows, before any of them is made resident")
     evicted: Set[Adapter] = output(set(), "adapters that lost their slot to it")
+    launched: Set[Request] = output(set(), "its rows, once its kernels have been launched")
     misrouted: Set[Request] = output(set(), "its rows that read a slot of another adapter")
+    discarded: Set[Request] = output(set(), "rows of the forward in flight that were torn down in this step")
     results: Set[Request] = output(set(), "requests that get a token of the forward processed in this step")
