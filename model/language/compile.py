@@ -36,7 +36,7 @@ from slotproof.model.language.ir import (
 from slotproof.model.language.link import parameters_of
 from slotproof.model.language.operands import BOOL, FALSE, TRUE, Operand, Place
 from slotproof.model.language.program import Program
-from slotproof.model.language.source import Source
+from slotproof.model.language.source import Source, parts_of
 from slotproof.model.language.statements import Statements
 from slotproof.model.language.system import System
 from slotproof.model.language.types import BoolType, IntType
@@ -153,9 +153,7 @@ class Compiler(Functions):
         return conjuncts, []
 
     def _conjuncts(self, body: Statements, text: Source, node: ast.expr) -> list[Conjunct]:
-        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-            return [c for value in node.values for c in self._conjuncts(body, text, value)]
-        return [Conjunct(body.condition(node), text.site(node))]
+        return [Conjunct(body.condition(part), text.site(part)) for part in parts_of(node)]
 
     def property(self, declared: surface.Property, actions: Sequence[surface.Action[Any]]) -> Property:
         """A property in the IR."""

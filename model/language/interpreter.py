@@ -7,6 +7,7 @@ replayed in before it is reported. A breakpoint in an action stops here.
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,11 @@ from typing import Any
 from slotproof.model.language import ir
 from slotproof.model.language.bind import Binding
 from slotproof.model.language.columns import Valuation, decode, encode
-from slotproof.model.language.errors import Crash, ModelError, NotEnabled, Site, users_line
+from slotproof.model.language.errors import Crash, ModelError, NotEnabled, users_line
 from slotproof.model.language.link import Linker
 from slotproof.model.language.operands import from_code, to_code
 from slotproof.model.language.program import Program
-from slotproof.model.language.source import Source
+from slotproof.model.language.source import Source, parts_of
 from slotproof.model.language.surface import Action, Property
 
 
@@ -155,28 +156,25 @@ class Interpreter:
 
     def _guard(self, number: int) -> list[Callable[..., bool]]:
         if number not in self._conjuncts:
-            action = self.program.actions[number]
-            self._conjuncts[number] = self._parts(
-                self._actions[number].function, [c.site for c in action.guard], 0
-            )
+            function = self._actions[number].function
+            conditions: list[ast.expr] = []
+            for statement in Source(function).numbered().body:
+                guarding = len(conditions) < len(self.program.actions[number].guard)
+                if guarding and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                    conditions.extend(p for argument in statement.value.args for p in parts_of(argument))
+            self._conjuncts[number] = self._parts(function, [], conditions)
         return self._conjuncts[number]
 
     def _parts(
-        self, function: Callable[..., Any], sites: Sequence[Site], setup: int
+        self, function: Callable[..., Any], setup: list[ast.stmt], conditions: Sequence[ast.expr]
     ) -> list[Callable[..., bool]]:
         """One function for each part of a condition, in the scope of the function that it is part of."""
-        source = Source(function)
         parts = []
-        for site in sites:
-            part = source.numbered()
+        for condition in conditions:
+            part = Source(function).numbered()
             part.name = "part"
-            judged = ast.Return(ast.parse(site.text, mode="eval").body)
-            for node in ast.walk(judged):
-                at: Any = node
-                at.lineno = at.end_lineno = site.line
-                at.col_offset = at.end_col_offset = 0
-            documented = len(part.body) - len(source.body)
-            part.body = [*part.body[documented : documented + setup], judged]
+            returned = ast.copy_location(ast.Return(condition), condition)
+            part.body = copy.deepcopy([*setup, returned])
             parts.append(self.linker.part(part, function))
         return parts
 
@@ -219,14 +217,16 @@ class Interpreter:
             with model_errors():
                 return [bool(self.linker.function(declared.function)(*subject, *arguments))]
         results = []
-        for test in self._property_parts(declared, compiled):
+        for test in self._property_parts(declared):
             with model_errors():
                 results.append(bool(test(*subject, *arguments)))
         return results
 
-    def _property_parts(self, declared: Property, compiled: ir.Property) -> list[Callable[..., bool]]:
-        setup = len(Source(declared.function).body) - 1
-        return self._parts(declared.function, [c.site for c in compiled.conjuncts], setup)
+    def _property_parts(self, declared: Property) -> list[Callable[..., bool]]:
+        *setup, last = Source(declared.function).numbered().body
+        assert isinstance(last, ast.Return)
+        assert last.value is not None
+        return self._parts(declared.function, setup, list(parts_of(last.value)))
 
     def witnessed(self, witness: int, state: Valuation) -> bool:
         """Whether a state is the one that a witness describes."""

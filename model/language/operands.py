@@ -259,7 +259,7 @@ def table(
     type_: ScalarType, values: tuple[int, ...], dims: tuple[int, ...], indices: tuple[Expr, ...]
 ) -> Expr:
     """An entry of a constant table; a known number where all entries or the indices are."""
-    if len(set(values)) == 1:
+    if len(set(values)) == 1 and all(_safe(i) for i in indices):
         return Const(type_, values[0])
     if all(isinstance(i, Const) for i in indices):
         at = 0

@@ -9,12 +9,21 @@ import inspect
 import linecache
 import os
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, get_type_hints
 
 from slotproof.model.language.errors import LanguageError, Site
 
 MISSING = object()
+
+
+def parts_of(condition: ast.expr) -> Iterator[ast.expr]:
+    """The parts of a condition that are reported by themselves: those of a top-level ``and``."""
+    if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.And):
+        for value in condition.values:
+            yield from parts_of(value)
+    else:
+        yield condition
 
 
 class Source:
