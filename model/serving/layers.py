@@ -19,7 +19,7 @@ from slotproof.model.serving.routing import Block, Layer, Routing
 targets = parameter(
     "targets",
     Set[Layer],
-    ["embedding", "qkv", "column", "replicated", "row", "side-stream", "merged-column", "moe", "lm-head"],
+    ["EMBEDDING", "QKV", "COLUMN", "REPLICATED", "ROW", "SIDE_STREAM", "MERGED_COLUMN", "MOE", "LM_HEAD"],
     "the layer kinds that the adapters change",
 )
 
