@@ -22,6 +22,7 @@ from slotproof.checker.explicit.context import (
 )
 from slotproof.checker.explicit.expressions import Unit
 from slotproof.checker.explicit.failing import Failing, locals_of
+from slotproof.checker.explicit.registers import BUCKET
 from slotproof.checker.explicit.statements import Statements
 from slotproof.model.language.ir import Action, Conjunct
 from slotproof.model.language.types import IntType
@@ -215,8 +216,9 @@ class ActionFunction:
         asm.store(label, asm.at(target, total + 1))
         shift = asm.load(asm.at("%ctx", SHIFT), constant=True)
         table = asm.load(asm.at("%ctx", TABLE), "ptr", constant=True)
-        slot = asm.at(table, asm.get(f"lshr i64 {value}, {shift}"))
-        asm.do(f"call void @llvm.prefetch.p0(ptr {slot}, i32 0, i32 3, i32 1)")
+        bucket = asm.get(f"lshr i64 {value}, {shift}")
+        line = asm.get(f"getelementptr inbounds [{BUCKET} x i64], ptr {table}, i64 {bucket}")
+        asm.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 0, i32 3, i32 1)")
         asm.store(asm.at(target, self._stride), self.out, "ptr")
 
 

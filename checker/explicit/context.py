@@ -21,7 +21,7 @@ DEPTH = 1  # the depth of the state that is checked
 SITE = 2  # of a model error, from 1; OVERFLOW for a number that leaves every range
 WHERE = 3  # label of the step that ends in the error, or one of the following
 TABLE = 4  # address of the store's table, for prefetching
-SHIFT = 5  # a state's place in the table is its hash shifted right by this
+SHIFT = 5  # a state's bucket in the table is its hash shifted right by this
 FIXED = 6
 
 IN_GUARD = -1  # WHERE: no step yet

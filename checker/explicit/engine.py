@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotproof.checker.explicit import loop
 from slotproof.checker.explicit.context import arguments_of
 from slotproof.checker.explicit.native import native
 from slotproof.checker.explicit.paths import Paths, expanded
+from slotproof.checker.explicit.registers import NO_PARENT
 from slotproof.checker.explicit.search import Progress, Report, Search
 from slotproof.checker.vacuity import judged
 from slotproof.checker.verdict import Coverage, Limits, Verdict, Violated
@@ -139,7 +139,7 @@ def reached(program: Program, choices: tuple[int, ...] = ()) -> list[list[Outcom
     found: list[list[Outcome]] = []
     for i in range(search.states):
         parent = int(store.parents[i])
-        depths[i] = 0 if parent == loop.NO_PARENT else depths[parent] + 1
+        depths[i] = 0 if parent == NO_PARENT else depths[parent] + 1
         words = store.state(i)
         cause = layout.crashed(words)
         crash = None if cause is None else program.crashes[cause]

@@ -1,53 +1,69 @@
-"""A program as machine code: compiled once, kept on disk, loaded by address."""
+"""The native functions of a program, and those of the loop that calls them."""
 
 from __future__ import annotations
 
-import hashlib
-import platform
+import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache as once
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import NDArray
 
-from slotproof.checker.explicit import cache
-from slotproof.checker.explicit.context import STRIDE_EXTRA, Slots, combinations, slots_of
+from slotproof.checker.explicit.context import STRIDE_EXTRA, Context, Slots, combinations, slots_of
+from slotproof.checker.explicit.machine import Code, machine_code, parse
 from slotproof.checker.explicit.module import EXPORTS, module_text
 from slotproof.model.language.errors import LanguageError
-from slotproof.model.language.layout import Layout, layout_of
+from slotproof.model.language.layout import Layout, Words, layout_of
 from slotproof.model.language.program import Program
 
 MOST_COMBINATIONS = 1 << 24
 
-_loaded: dict[str, Native] = {}
+Rows = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Addresses of a program's native functions (see ``module.py``) and the shapes that they use.
+    """A program's machine code (see ``module.py``) and the shapes that it uses.
 
-    ``most`` is the greatest number of successors of a state (or of initial states). ``engine`` owns
-    the code.
+    ``most`` is the greatest number of successors of a state (or of initial states).
     """
 
     layout: Layout
     slots: Slots
     most: int
-    expand: int
-    check: int
-    final: int
-    initial: int
-    engine: Any
+    code: Code
 
     @property
     def stride(self) -> int:
         """Words from one successor to the next."""
         return self.layout.total + STRIDE_EXTRA
 
+    def initial(self, context: Context, out: Rows) -> int:
+        """Write the initial states; their number, or -2 after a model error."""
+        return _function(self.code.address("initial"), 2)(context.ctypes.data, out.ctypes.data)
+
+    def expand(self, context: Context, state: Words, out: Rows) -> int:
+        """Write the successors of a state; their number, -1 for a crash state, -2 after a model error."""
+        words = np.ascontiguousarray(state[: self.layout.words])
+        return _function(self.code.address("expand"), 3)(
+            context.ctypes.data, words.ctypes.data, out.ctypes.data
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The functions of ``loop.py``, compiled."""
+
+    advance: Callable[..., int]
+    rehash: Callable[..., int]
+
 
 def native(program: Program) -> Native:
-    """The machine code of a program, from this process, from disk, or compiled now."""
+    """The machine code of a program."""
     layout = layout_of(program)
     slots = slots_of(program)
     for action in (*program.actions, *program.initial):
@@ -57,76 +73,56 @@ def native(program: Program) -> Native:
                 f"at most {MOST_COMBINATIONS}, so split it or make its domains smaller"
             )
     text = module_text(program, layout, slots)
-    key = hashlib.sha256("\n".join([*_machine(), text]).encode()).hexdigest()
-    if key not in _loaded:
-        content = cache.load(key)
-        code = _load(content) if content is not None else None
-        if code is None:
-            content = _compile(text)
-            cache.store(key, content)
-            code = _load(content)
-            assert code is not None, "freshly compiled code cannot be loaded"
-        most = max(
-            sum(combinations(a) for a in program.actions), sum(combinations(a) for a in program.initial), 1
-        )
-        addresses = {name: code.get_function_address(name) for name in EXPORTS}
-        _loaded[key] = Native(layout, slots, most, **addresses, engine=code)
-    return _loaded[key]
+    code = machine_code([text], EXPORTS, lambda: parse(text))
+    most = max(sum(map(combinations, program.actions)), sum(map(combinations, program.initial)), 1)
+    return Native(layout, slots, most, code)
 
 
 @once
-def _machine() -> tuple[str, ...]:
-    """What object code depends on besides its source."""
-    _initialize()
-    return (
-        llvmlite.__version__,
-        ".".join(map(str, llvm.llvm_version_info)),
-        platform.machine(),
-        llvm.get_process_triple(),
-        llvm.get_host_cpu_name(),
-        llvm.get_host_cpu_features().flatten(),
-    )
-
-
-@once
-def _initialize() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-
-
-def _target_machine() -> Any:
-    _initialize()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=2,
-        codemodel="jitdefault",
-        jit=True,
-    )
-
-
-def _compile(text: str) -> bytes:
-    """Object code of a module."""
-    machine = _target_machine()
-    module = llvm.parse_assembly(text)
-    module.triple = llvm.get_process_triple()
-    module.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.slp_vectorization = False
-    options.loop_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    content: bytes = machine.emit_object(module)
-    return content
-
-
-def _load(content: bytes) -> Any | None:
-    """An engine that holds the code, or ``None`` if this is no object code."""
+def native_loop() -> Loop:
+    """The machine code of the search loop."""
+    source = [Path(__file__).with_name(f"{name}.py").read_text() for name in LOOP_SOURCES]
     try:
-        code = llvm.ObjectFileRef.from_data(content)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-        engine.add_object_file(code)
-        engine.finalize_object()
-    except RuntimeError:
-        return None
-    return engine if all(engine.get_function_address(name) for name in EXPORTS) else None
+        source.append(version("numba"))
+    except PackageNotFoundError:
+        source.append("?")
+    code = machine_code(source, LOOP_EXPORTS, _loop_module)
+    return Loop(*(_numba_function(code.address(name)) for name in LOOP_EXPORTS))
+
+
+LOOP_SOURCES = ("context", "intrinsics", "loop", "registers")
+LOOP_EXPORTS = ("advance", "rehash")
+
+
+def _loop_module() -> Any:
+    from slotproof.checker.explicit.loop import texts  # numba, which takes a second to import
+
+    whole = None
+    for name, (symbol, text) in texts().items():
+        module = parse(text)
+        module.get_function(symbol).name = name
+        if whole is None:
+            whole = module
+        else:
+            whole.link_in(module)
+    return whole
+
+
+def _function(address: int, arguments: int) -> Callable[..., int]:
+    """A native function of addresses that gives an ``i64``."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * arguments)(address)
+
+
+def _numba_function(address: int) -> Callable[..., int]:
+    """A function of numba's convention: the result is where the first argument points to."""
+    result = ctypes.c_int64()
+    place = ctypes.byref(result)
+
+    def call(*arguments: int) -> int:
+        kinds = [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * len(arguments)]
+        status = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(address)(place, None, *arguments)
+        if status:
+            raise RuntimeError(f"internal error: the search loop ended with status {status}")
+        return result.value
+
+    return call

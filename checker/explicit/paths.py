@@ -13,9 +13,9 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from slotproof.checker.explicit import loop
 from slotproof.checker.explicit.context import IN_STATE, LABEL_BITS, applies, arguments_of
 from slotproof.checker.explicit.native import Native
+from slotproof.checker.explicit.registers import NO_PARENT
 from slotproof.checker.explicit.search import Broken, Search
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.columns import Valuation
@@ -76,13 +76,13 @@ class Paths:
     def initial(self) -> Successors:
         """All initial states in order."""
         out = np.empty(self.code.most * self.code.stride, np.uint64)
-        count = loop.run_initial(self.code.initial, self._context, out)
+        count = self.code.initial(self._context, out)
         return Successors(self.code, out[: max(count, 0) * self.code.stride].reshape(-1, self.code.stride))
 
     def numbers(self, state: int) -> list[int]:
         """The states on the way to a state, the initial one first."""
         way = [state]
-        while (parent := int(self.search.store.parents[way[-1]])) != loop.NO_PARENT:
+        while (parent := int(self.search.store.parents[way[-1]])) != NO_PARENT:
             way.append(parent)
         return way[::-1]
 
@@ -212,7 +212,7 @@ class Paths:
 def expanded(code: Native, context: NDArray[np.int64], words: NDArray[np.uint64]) -> Successors:
     """All successors of a state in order; ``ModelError`` with the site's number if there is an error."""
     out = np.empty(code.most * code.stride, np.uint64)
-    count = loop.run_expand(code.expand, context, np.ascontiguousarray(words[: code.layout.words]), out)
+    count = code.expand(context, words, out)
     if count < -1:
         raise ModelError("a step from this state is a model error")
     return Successors(code, out[: max(count, 0) * code.stride].reshape(-1, code.stride))

@@ -12,9 +12,9 @@ from types import FrameType
 
 import numpy as np
 
-from slotproof.checker.explicit import loop
+from slotproof.checker.explicit import registers as reg
 from slotproof.checker.explicit.context import CURRENT, SHIFT, SITE, TABLE, WHERE, Context
-from slotproof.checker.explicit.native import Native, native
+from slotproof.checker.explicit.native import Native, native, native_loop
 from slotproof.checker.explicit.store import Store, default_memory
 from slotproof.checker.verdict import Limits
 from slotproof.model.language.program import Program
@@ -55,36 +55,53 @@ class Search:
         self.program = program
         self.choices = choices
         self.limits = limits
+        self.loop = native_loop()
         self.native: Native = native(program)
         self.store = Store(self.native.layout.words, limits.memory or default_memory())
         self.context: Context = self.native.slots.fresh(choices)
-        self.registers = np.zeros(loop.REGISTERS, np.int64)
-        rows = loop.BATCH + self.native.most
+        self.registers = np.zeros(reg.REGISTERS, np.int64)
+        rows = reg.BATCH + self.native.most
         self.out = np.empty(rows * self.native.stride, np.uint64)
-        self.places = np.empty(rows, np.uint64)
-        self.counts = np.empty(loop.BATCH, np.int64)
-        self.functions = np.array([self.native.expand, self.native.check, self.native.final], np.int64)
+        self.guesses = np.empty(rows, np.int64)
+        self.counts = np.empty(reg.BATCH, np.int64)
+        code, store = self.native, self.store
+        for register, value in {
+            reg.EXPAND: code.code.address("expand"),
+            reg.CHECK: code.code.address("check"),
+            reg.FINAL: code.code.address("final"),
+            reg.CONTEXT: self.context.ctypes.data,
+            reg.DEADLOCK: code.slots.deadlock,
+            reg.ARENA: store.arena.ctypes.data,
+            reg.PARENTS: store.parents.ctypes.data,
+            reg.OUT: self.out.ctypes.data,
+            reg.GUESSES: self.guesses.ctypes.data,
+            reg.COUNTS: self.counts.ctypes.data,
+            reg.WORDS: store.words,
+            reg.STRIDE: code.stride,
+            reg.MOST_DEPTH: NO_LIMIT if limits.depth is None else limits.depth,
+        }.items():
+            self.registers[register] = value
         self.broken: Broken | None = None
 
     @property
     def states(self) -> int:
         """Distinct states so far."""
-        return int(self.registers[loop.TAIL])
+        return int(self.registers[reg.TAIL])
 
     @property
     def transitions(self) -> int:
         """Steps so far, those to known states included."""
-        return int(self.registers[loop.TRANSITIONS])
+        return int(self.registers[reg.TRANSITIONS])
 
     @property
     def depth(self) -> int:
         """The depth of the deepest state so far."""
-        deeper = self.registers[loop.TAIL] > self.registers[loop.LEVEL_END]
-        return max(int(self.registers[loop.LEVEL]) + int(deeper), 0)
+        deeper = self.registers[reg.TAIL] > self.registers[reg.LEVEL_END]
+        return max(int(self.registers[reg.LEVEL]) + int(deeper), 0)
 
     def progress(self) -> Progress:
         """Where the search is now."""
-        head = max(int(self.registers[loop.HEAD]), 0)
+        head = max(int(self.registers[reg.HEAD]), 0)
         return Progress(self.states, self.transitions, self.depth, self.states - head, self.seconds)
 
     @property
@@ -100,50 +117,34 @@ class Search:
     def _run(self, report: Report | None, received: list[str]) -> str | None:
         store, registers = self.store, self.registers
         self._point()
-        count = loop.run_initial(self.native.initial, self.context, self.out)
+        count = self.native.initial(self.context, self.out)
         if count < 0:
             return self._break()
-        registers[loop.HEAD] = registers[loop.LEVEL] = -1
-        registers[loop.PENDING] = self.counts[0] = count
-        registers[loop.BATCH_STATES] = 1
-        registers[loop.MOST_DEPTH] = NO_LIMIT if self.limits.depth is None else self.limits.depth
+        registers[reg.HEAD] = registers[reg.LEVEL] = -1
+        registers[reg.PENDING] = self.counts[0] = count
+        registers[reg.BATCH_STATES] = 1
         rounds = 1
         while True:
             self._bound()
             before = time.monotonic()
-            answer = loop.advance(
-                self.functions,
-                self.context,
-                self.native.slots.deadlock,
-                registers,
-                store.words,
-                self.native.stride,
-                store.arena,
-                store.parents,
-                store.table,
-                store.shift,
-                self.out,
-                self.places,
-                self.counts,
-                rounds,
-            )
+            answer = self.loop.advance(registers.ctypes.data, rounds)
             match answer:
-                case loop.DONE:
+                case reg.DONE:
                     return None
-                case loop.FULL_TABLE:
+                case reg.FULL_TABLE:
                     if not store.grow_table(self.states):
                         return self._memory()
                     self._point()
-                case loop.FULL_STORE:
+                case reg.FULL_STORE:
                     if self.limits.states is not None and self.states >= self.limits.states:
                         return f"limit of {self.limits.states} states reached"
                     return self._memory()
-                case loop.TOO_DEEP:
+                case reg.TOO_DEEP:
                     return f"limit of depth {self.limits.depth} reached"
-                case loop.BROKEN:
+                case reg.BROKEN:
                     return self._break()
             now = time.monotonic()
-            if answer == loop.AGAIN:
+            if answer == reg.AGAIN:
                 # So many batches that the next look comes in time.
                 faster = LOOK_UP / max(now - before, LOOK_UP / 4)
                 rounds = max(min(int(rounds * faster), 1 << 20), 1)
@@ -155,16 +156,18 @@ class Search:
                 report(self.progress())
 
     def _point(self) -> None:
-        """Tell generated code where the table is, so that it asks for its lines."""
-        self.context[TABLE] = self.store.table.ctypes.data
-        self.context[SHIFT] = self.store.shift
+        """Tell the loop and generated code, which asks for lines of it, where the table is."""
+        table, shift = self.store.table, self.store.shift
+        self.context[TABLE] = self.registers[reg.TABLE] = table.ctypes.data
+        self.context[SHIFT] = self.registers[reg.SHIFT] = shift
+        self.registers[reg.LAST_BUCKET] = len(table) // reg.BUCKET - 1
 
     def _bound(self) -> None:
         most = self.store.most_states()
         if self.limits.states is not None:
             most = min(most, self.limits.states)
-        self.registers[loop.MOST_STATES] = most
-        self.registers[loop.MOST_FILLED] = self.store.most_filled
+        self.registers[reg.MOST_STATES] = most
+        self.registers[reg.MOST_FILLED] = self.store.most_filled
 
     def _memory(self) -> str:
         return f"limit of {self.store.memory / 2**20:.0f} MiB of memory reached"

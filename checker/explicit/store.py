@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slotproof.checker.explicit.loop import INDEX_BITS, rehash
+from slotproof.checker.explicit.native import native_loop
+from slotproof.checker.explicit.registers import BUCKET, INDEX_BITS
 
 FIRST_TABLE_BITS = 14
 PARENT_BYTES = 4
 ENTRY_BYTES = 8
+BUCKET_BITS = BUCKET.bit_length() - 1
 HUGE_PAGES_FROM = 1 << 22
 
 
@@ -47,8 +49,8 @@ class Store:
 
     @property
     def shift(self) -> int:
-        """How far a hash is shifted to give a place in the table."""
-        return 64 - self.bits
+        """How far a hash is shifted to give a bucket of the table."""
+        return 64 - (self.bits - BUCKET_BITS)
 
     @property
     def most_filled(self) -> int:
@@ -74,8 +76,9 @@ class Store:
         if new is None:
             self._full = True
             return True
-        rehash(self.table, new, 64 - bits)
-        self.table, self.bits = new, bits
+        old, self.table, self.bits = self.table, new, bits
+        addresses = old.ctypes.data, old.nbytes, new.ctypes.data
+        native_loop().rehash(*addresses, len(new) // BUCKET - 1, self.shift)
         return True
 
     def most_states(self) -> int:
