@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slotproof.model.language import step_invariant
+from slotproof.model.serving.routing import Layer
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Rank
 
@@ -31,7 +32,14 @@ def no_layer_skipped(before: Server, after: Server) -> bool:
 
 @step_invariant
 def all_ranks_join(before: Server, after: Server) -> bool:
-    """An exchange between the ranks is joined by all of them or by none: nobody waits for ever."""
-    return all(after.ranks[k].routing.joined for k in Rank) or not any(
-        after.ranks[k].routing.joined for k in Rank
+    """What one rank does together with the others, all do: none waits for another that does not take part.
+
+    That is the exchange of adapter ids, and the second all-reduce of a row-parallel layer that is cut over
+    all ranks: a rank on the adapter path adds up the adapter's part in it, a rank on the base path has none
+    (``RowParallelLinearWithLoRA.forward``).
+    """
+    return all(after.ranks[k].routing.joined == after.ranks[Rank(0)].routing.joined for k in Rank) and all(
+        (Layer.DOWN in after.ranks[k].routing.bypassed)
+        == (Layer.DOWN in after.ranks[Rank(0)].routing.bypassed)
+        for k in Rank
     )

@@ -19,7 +19,18 @@ from slotproof.model.serving.routing import Block, Layer, Routing
 targets = parameter(
     "targets",
     Set[Layer],
-    ["EMBEDDING", "QKV", "COLUMN", "REPLICATED", "ROW", "SIDE_STREAM", "MERGED_COLUMN", "MOE", "LM_HEAD"],
+    [
+        "EMBEDDING",
+        "QKV",
+        "COLUMN",
+        "REPLICATED",
+        "ROW",
+        "SIDE_STREAM",
+        "MERGED_COLUMN",
+        "DOWN",
+        "MOE",
+        "LM_HEAD",
+    ],
     "the layer kinds that the adapters change",
 )
 
@@ -42,7 +53,7 @@ def every_layer() -> Set[Layer]:
 
 def gathers(layer: Layer) -> bool:
     """Whether the layer runs on the rows of all ranks: the feed-forward part is cut over all of them."""
-    return layer == Layer.MERGED_COLUMN or layer == Layer.MOE
+    return layer == Layer.MERGED_COLUMN or layer == Layer.DOWN or layer == Layer.MOE
 
 
 def has_metadata(routing: Routing, layer: Layer) -> bool:

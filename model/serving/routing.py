@@ -41,6 +41,7 @@ class Layer(enum.Enum):
     ROW = "row"  # RowParallelLinearWithLoRA, the attention's output projection
     SIDE_STREAM = "side-stream"  # the attention's variants on a second stream (trtllm_lora_temp/attention.py)
     MERGED_COLUMN = "merged-column"  # MergedColumnParallelLinearWithLoRA, the feed-forward part's input
+    DOWN = "down"  # RowParallelLinearWithLoRA, the feed-forward part's output projection
     MOE = "moe"  # FusedMoEWithLoRA
     LM_HEAD = "lm-head"  # ParallelLMHeadWithLoRA, on the rank's own rows (--enable-dp-lm-head)
 
