@@ -15,6 +15,7 @@ from slotproof.model.serving import (
     loader,
     manager,
     ranks,
+    registry,
     routing,
     scheduler,
     step,
@@ -45,6 +46,8 @@ DECISIONS: tuple[Alternatives, ...] = (
     Alternatives(
         tokenizer.error_releases_twice, tokenizer.by_output_and_by_handler, tokenizer.once_per_state
     ),
+    Alternatives(tokenizer.warm_up_releases, tokenizer.like_any_output, tokenizer.only_samples_release),
+    Alternatives(registry.remembers_given_up_unload, registry.forgets_the_id, registry.remembers_the_id),
     Alternatives(tokenizer.failing_handler_discards, tokenizer.keeps_the_state, tokenizer.discards_the_state),
     Alternatives(
         tokenizer.undispatched_failure_releases,

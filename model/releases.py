@@ -26,6 +26,7 @@ from slotproof.model.serving import (
     loader,
     manager,
     ranks,
+    registry,
     routing,
     scheduler,
     step,
@@ -114,6 +115,14 @@ HISTORY: Mapping[Decision[..., Any], tuple[Cell, ...]] = {
     tokenizer.error_releases_twice: (
         Cell("0.5.12", tokenizer.by_output_and_by_handler, "TokenizerManager._wait_one_response"),
         Cell("0.5.22", tokenizer.once_per_state, "TokenizerManager._release_lora_once"),
+    ),
+    tokenizer.warm_up_releases: (
+        Cell("0.5.12", tokenizer.like_any_output, "#25864, #36894"),
+        Cell("0.5.22", tokenizer.only_samples_release, "TokenizerManager._handle_batch_request"),
+    ),
+    registry.remembers_given_up_unload: (
+        Cell("0.5.12", registry.forgets_the_id, "TokenizerControlMixin.unload_lora_adapter"),
+        Cell("0.5.21", registry.remembers_the_id, "TokenizerControlMixin.pending_lora_unloads"),
     ),
     tokenizer.failing_handler_discards: (
         Cell("0.5.12", tokenizer.keeps_the_state, "TokenizerManager.generate_request"),

@@ -14,7 +14,7 @@ from typing import Any
 from slotproof.model.language import System
 from slotproof.model.language.surface import Action, Property, Witness
 from slotproof.model.releases import RELEASES, Release
-from slotproof.model.serving import decode, front, ranks, step
+from slotproof.model.serving import decode, front, ranks, sampling, step
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Loading, Loop, Role, Traffic
 
@@ -30,6 +30,20 @@ SINGLE_SERVER: tuple[Action[Any], ...] = (
     front.echo,
     front.unregister,
     front.unload,
+)
+
+USE_COUNTS: tuple[Action[Any], ...] = (
+    *SINGLE_SERVER,
+    front.look_up,
+    front.take_references,
+    front.give_up_unload,
+    front.unload_again,
+    sampling.arrive_for_two,
+    sampling.start_sampling,
+    sampling.send_second_sample,
+    sampling.fail_warm_up,
+    sampling.fail_before_second_sample,
+    sampling.end_failed_warm_up,
 )
 
 DECODE_ROLE: tuple[Action[Any], ...] = (
@@ -163,6 +177,53 @@ whole_server = Scenario(
     full={"failures": True, "names": {"r1": ["A", "B"], "r2": ["A", "B"], "r3": ["base", "C"]}},
 )
 
+partial_prompt = Scenario(
+    "partial-prompt",
+    "One server computes long prompts in pieces, with other requests between the pieces.",
+    SINGLE_SERVER,
+    quick={
+        "requests": 3,
+        "adapters": 4,
+        "slots": 2,
+        "names": {"r1": ["A"], "r2": ["B"], "r3": ["C"]},
+        "loop": Loop.OVERLAP,
+        "loading": Loading.SYNCHRONOUS,
+        "traffic": Traffic.ENDLESS,
+        "aborts": True,
+        "least_room": 1,
+        "most_room": 6,
+    },
+    full={"names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]}},
+)
+
+use_counts = Scenario(
+    "use-counts",
+    "References are taken and given back in every way there is, while an unload waits for them.",
+    USE_COUNTS,
+    quick={
+        "requests": 2,
+        "adapters": 3,
+        "slots": 2,
+        "names": {"r1": ["A"], "r2": ["A", "B"]},
+        "unloadable": ["A"],
+        "loop": Loop.OVERLAP,
+        "loading": Loading.SYNCHRONOUS,
+        "traffic": Traffic.ENDLESS,
+        "aborts": True,
+        "failures": True,
+        "batches": True,
+        "parallel": True,
+        "give_up": True,
+    },
+    full={
+        "requests": 3,
+        "adapters": 4,
+        "slots": 3,
+        "names": {"r1": ["A"], "r2": ["A", "B"], "r3": ["base", "B"]},
+        "pinned": ["C"],
+    },
+)
+
 idle_rank = Scenario(
     "idle-rank",
     "Two data-parallel ranks share each forward, and one of them may have no rows.",
@@ -227,6 +288,8 @@ SCENARIOS: dict[str, Scenario] = {
         overlap_cancel,
         finish_unload,
         finish_unload_normal,
+        partial_prompt,
+        use_counts,
         idle_rank,
         decode_admission,
         decode_admission_pinned,

@@ -56,6 +56,8 @@ PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "overlap-cancel": SINGLE_SERVER,
     "finish-unload": SINGLE_SERVER,
     "finish-unload-normal": SINGLE_SERVER,
+    "partial-prompt": SINGLE_SERVER,
+    "use-counts": SINGLE_SERVER,
     "idle-rank": DATA_PARALLEL_RANKS,
     "decode-admission": DECODE_ROLE,
     "decode-admission-pinned": DECODE_ROLE,

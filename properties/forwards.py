@@ -20,7 +20,7 @@ def resident_at_launch(before: Server, after: Server) -> bool:
         all(
             after.adapter[r] in after.ranks[k].pool.resident
             and after.adapter[r] not in after.ranks[k].loader.copying
-            for r in after.ranks[k].forward.rows
+            for r in after.ranks[k].forward.launched
         )
         for k in Rank
     )
@@ -32,7 +32,7 @@ def stable_in_flight(before: Server, after: Server) -> bool:
     return all(
         all(
             before.adapter[r] not in after.ranks[k].gate.overwritten
-            for r in kept_rows(before.ranks[k].scheduler)
+            for r in kept_rows(before.ranks[k].scheduler) - after.ranks[k].forward.discarded
         )
         for k in Rank
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slotproof.model.language import invariant, step_invariant
+from slotproof.model.language import Set, invariant, step_invariant
 from slotproof.model.serving.front import unload
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request
@@ -11,7 +11,7 @@ from slotproof.properties.slots import is_held
 
 @invariant
 def use_count(s: Server) -> bool:
-    """A use count is the number of references that open tokenizer states own: none lost, none returned twice."""
+    """A use count is the number of references that open states own: none lost, none returned twice."""
     return all(s.registry.drift[a] <= 0 for a in Adapter) and all(s.registry.drift[a] >= 0 for a in Adapter)
 
 
@@ -28,11 +28,16 @@ def unload_safe(before: Server, after: Server, a: Adapter) -> bool:
     )
 
 
+def unloaded(s: Server) -> Set[Adapter]:
+    """Adapters that are not registered and have no update running or to be repeated."""
+    return (s.registry.absent - s.registry.unloading) - s.registry.incomplete
+
+
 @invariant
 def unload_clears(s: Server) -> bool:
     """An unloaded adapter is in no slot, no loader entry and no catalogue; registry and catalogues agree."""
     return (
         all(len(s.ranks[k].pool.resident & s.ranks[k].manager.gone) == 0 for k in Rank)
         and all(len(s.ranks[k].loader.pending & s.ranks[k].manager.gone) == 0 for k in Rank)
-        and all(s.ranks[k].manager.gone == s.registry.absent - s.registry.unloading for k in Rank)
+        and all(s.ranks[k].manager.gone == unloaded(s) for k in Rank)
     )

@@ -13,10 +13,10 @@ is sent.
 
 from __future__ import annotations
 
-from slotproof.model.language import action, require
+from slotproof.model.language import action, require, some
 from slotproof.model.serving.decode_queues import awaits_kv, break_off, in_decode_queues
 from slotproof.model.serving.manager import unload_adapter
-from slotproof.model.serving.registry import leak_reference, release_without_owner
+from slotproof.model.serving.registry import leak_reference, release_without_owner, remembers_given_up_unload
 from slotproof.model.serving.scheduler import Scheduler
 from slotproof.model.serving.server import Process, Server
 from slotproof.model.serving.step import at_ingest, is_under_way, tidy
@@ -34,7 +34,9 @@ from slotproof.model.serving.vocabulary import (
     Role,
     Traffic,
     aborts,
+    batches,
     failures,
+    give_up,
     names,
     role,
     traffic,
@@ -44,7 +46,25 @@ from slotproof.model.serving.vocabulary import (
 
 def use_count(s: Server, a: Adapter) -> int:
     """``LoRARegistry``'s counter of the adapter."""
-    return sum(1 for r in s.tokenizer.open if s.adapter[r] == a) + s.registry.drift[a]
+    owned = sum(1 for r in s.tokenizer.open if s.adapter[r] == a and s.tokenizer.warm_up != r)
+    return owned + held_for_samples(s, a) + s.registry.drift[a]
+
+
+def held_for_samples(s: Server, a: Adapter) -> int:
+    """References of a prompt with two samples that no sample owns yet."""
+    if s.tokenizer.promised is None or s.adapter[some(s.tokenizer.promised)] != a:
+        return 0
+    return 2 if s.tokenizer.warm_up is not None else 1
+
+
+def close(s: Server, r: Request) -> None:
+    """Close a request's state; its answer is no longer on its way."""
+    s.tokenizer.open -= {r}
+    s.replies.outputs -= {r}
+    s.replies.errors -= {r}
+    s.replies.echoes -= {r}
+    if not is_under_way(s, r):
+        s.adapter[r] = BASE
 
 
 def enqueue(rank: Process, r: Request) -> None:
@@ -100,12 +120,34 @@ def arrive(s: Server, k: Rank, r: Request, a: Adapter) -> None:
     enqueue(s.ranks[k], r)
 
 
+@action(actor="client", source="lora/lora_registry.py: LoRARegistry.acquire")
+def look_up(s: Server, r: Request, a: Adapter) -> None:
+    """{r} comes in a list: the tokenizer looks {a} up, and will take the references in tasks of their own."""
+    require(batches)
+    require(at_ingest(s))
+    require(a in names[r])
+    require(a not in s.registry.absent)
+    require(not is_under_way(s, r))
+    s.adapter[r] = a
+    s.tokenizer.looked_up |= {r}
+
+
+@action(actor="tokenizer", source="lora/lora_registry.py: LoRARegistry.acquire")
+def take_references(s: Server, k: Rank, r: Request) -> None:
+    """The reference of {r} is taken, whether or not its adapter is still registered, and {r} is sent."""
+    require(at_ingest(s))
+    require(r in s.tokenizer.looked_up)
+    s.tokenizer.looked_up -= {r}
+    s.tokenizer.open |= {r}
+    enqueue(s.ranks[k], r)
+
+
 @action(actor="client", source="managers/tokenizer_manager.py: TokenizerManager.abort_request")
 def abort(s: Server, r: Request) -> None:
     """A client cancels {r}; the tokenizer waits for the scheduler's answer."""
     require(aborts)
     require(at_ingest(s))
-    require(r in s.tokenizer.open)
+    require(r in s.tokenizer.open and s.tokenizer.warm_up != r)
     require(any(can_be_aborted(s.ranks[k], r) for k in Rank))
     for k in Rank:
         abort_in_scheduler(s, s.ranks[k], r)
@@ -117,12 +159,9 @@ def disconnect(s: Server, r: Request) -> None:
     require(aborts)
     require(failing_handler_discards())
     require(at_ingest(s))
-    require(r in s.tokenizer.open)
-    s.tokenizer.open -= {r}
-    s.replies.outputs -= {r}
-    s.replies.errors -= {r}
-    s.replies.echoes -= {r}
+    require(r in s.tokenizer.open and s.tokenizer.warm_up != r)
     leak_reference(s.registry, s.adapter[r])
+    close(s, r)
     for k in Rank:
         abort_in_scheduler(s, s.ranks[k], r)
         tidy(s, s.ranks[k])
@@ -144,10 +183,8 @@ def answer(s: Server, r: Request) -> None:
     """The last output of {r} reaches the tokenizer: the client gets it, the reference is released."""
     require(at_ingest(s))
     require(r in s.replies.outputs and r not in s.replies.errors)
-    s.replies.outputs -= {r}
-    s.tokenizer.open -= {r}
-    if not is_under_way(s, r):
-        s.adapter[r] = BASE
+    require(s.tokenizer.warm_up != r)
+    close(s, r)
 
 
 @action(actor="tokenizer", source="managers/tokenizer_manager.py: TokenizerManager._wait_one_response")
@@ -156,13 +193,9 @@ def answer_error(s: Server, r: Request, listens: bool) -> None:
     require(at_ingest(s))
     require(r in s.replies.errors)
     require(not listens or error_releases_twice())
-    s.replies.errors -= {r}
-    s.replies.outputs -= {r}
-    s.tokenizer.open -= {r}
     if listens:
         release_without_owner(s.registry, s.adapter[r])
-    if not is_under_way(s, r):
-        s.adapter[r] = BASE
+    close(s, r)
 
 
 @action(actor="tokenizer", source="managers/tokenizer_manager.py: TokenizerManager._handle_abort_req")
@@ -170,12 +203,10 @@ def echo(s: Server, r: Request) -> None:
     """The abort echo of {r} reaches the tokenizer, which closes the state."""
     require(at_ingest(s))
     require(r in s.replies.echoes)
-    s.replies.echoes -= {r}
-    s.tokenizer.open -= {r}
+    require(s.tokenizer.warm_up != r)
     if not echo_releases():
         leak_reference(s.registry, s.adapter[r])
-    if not is_under_way(s, r):
-        s.adapter[r] = BASE
+    close(s, r)
 
 
 @action(actor="operator", source="lora/lora_registry.py: LoRARegistry.unregister")
@@ -186,6 +217,27 @@ def unregister(s: Server, a: Adapter) -> None:
     require(a not in s.registry.absent)
     require(len(s.registry.unloading) == 0)
     s.registry.absent |= {a}
+    s.registry.unloading |= {a}
+
+
+@action(actor="operator", source="managers/tokenizer_control_mixin.py: _unload_lora_adapter_locked")
+def give_up_unload(s: Server, a: Adapter) -> None:
+    """The caller of the unload of {a} gives up while the unload waits for the use count."""
+    require(give_up)
+    require(at_ingest(s))
+    require(a in s.registry.unloading)
+    s.registry.unloading -= {a}
+    if remembers_given_up_unload():
+        s.registry.incomplete |= {a}
+
+
+@action(actor="operator", source="managers/tokenizer_control_mixin.py: _unload_lora_adapter_locked")
+def unload_again(s: Server, a: Adapter) -> None:
+    """The operator repeats an unload of {a} that was given up."""
+    require(at_ingest(s))
+    require(a in s.registry.incomplete)
+    require(len(s.registry.unloading) == 0)
+    s.registry.incomplete -= {a}
     s.registry.unloading |= {a}
 
 

@@ -52,31 +52,32 @@ from slotproof.model.serving.vocabulary import (
 )
 
 
-def tear_down_partial_prompt(s: Server, scheduler: Scheduler) -> None:
+def tear_down_partial_prompt(s: Server, rank: Process) -> None:
     """``process_pending_chunked_abort``: an aborted partial prompt leaves, with an echo.
 
-    The piece that is in flight has no output that anyone waits for.
+    The piece that is in flight is computed for nothing: its KV is freed and not kept for other requests.
     """
-    if scheduler.chunk is not None:
-        r = some(scheduler.chunk)
-        if r in scheduler.to_finish and tears_down_partial_prompt():
-            scheduler.chunk = None
-            scheduler.last -= {r}
-            scheduler.to_finish -= {r}
+    if rank.scheduler.chunk is not None:
+        r = some(rank.scheduler.chunk)
+        if r in rank.scheduler.to_finish and tears_down_partial_prompt():
+            rank.scheduler.chunk = None
+            rank.scheduler.last -= {r}
+            rank.scheduler.to_finish -= {r}
+            rank.forward.discarded = {r}
             if r in s.tokenizer.open:
                 s.replies.echoes |= {r}
 
 
-def begin_iteration(s: Server, scheduler: Scheduler, room: int) -> None:
+def begin_iteration(s: Server, rank: Process, room: int) -> None:
     """Everything that comes before the first candidate: the deferred abort, the merge, the sweep, and the
     partial prompt, which goes on with its last piece if there is room for more than it."""
-    tear_down_partial_prompt(s, scheduler)
-    merge(scheduler)
-    sweep_before_the_pass(scheduler)
-    scheduler.asked = 0
-    scheduler.resumed = scheduler.chunk
+    tear_down_partial_prompt(s, rank)
+    merge(rank.scheduler)
+    sweep_before_the_pass(rank.scheduler)
+    rank.scheduler.asked = 0
+    rank.scheduler.resumed = rank.scheduler.chunk
     if room > 1:
-        scheduler.chunk = None
+        rank.scheduler.chunk = None
 
 
 def used_room(scheduler: Scheduler) -> int:
@@ -232,15 +233,34 @@ def has_work(scheduler: Scheduler) -> bool:
     )
 
 
-def may_end(scheduler: Scheduler) -> Set[Request]:
-    """Requests whose last token can be among the results that an iteration takes.
+def due_rows(scheduler: Scheduler) -> Set[Request]:
+    """Unfinished rows among whose results an iteration takes.
 
-    In the normal loop this names every candidate as well; those that do not get into the batch do not end.
+    In the normal loop this names every candidate as well; those that do not get into the batch have none.
     """
     if loop is Loop.OVERLAP:
-        return in_flight(scheduler) - scheduler.finished - scheduler.to_finish
+        return in_flight(scheduler) - scheduler.finished
     rows = scheduler.running | scheduler.last | queued(scheduler)
-    return rows - scheduler.finished - scheduler.to_finish
+    return rows - scheduler.finished
+
+
+def may_end(scheduler: Scheduler) -> Set[Request]:
+    """Requests whose last token can be among the results that an iteration takes; an aborted row ends by
+    itself."""
+    return due_rows(scheduler) - scheduler.to_finish
+
+
+def ends_as_it_must(s: Server, scheduler: Scheduler, ends: Set[Request], by_length: Set[Request]) -> bool:
+    """Whether these can be the last tokens among the results that are due, and which end by length.
+
+    Length matters only where it is foreseen; an aborted row ends by itself, but may have come to its length
+    too. The warm-up of a prompt with several samples asks for no token: its first result ends it by length.
+    """
+    warm = {r for r in due_rows(scheduler) if s.tokenizer.warm_up == r}
+    aborted = due_rows(scheduler) & scheduler.to_finish
+    if not ends <= may_end(scheduler) or not warm <= ends | aborted or not by_length <= ends | aborted:
+        return False
+    return warm <= by_length if foresees_the_end() else len(by_length) == 0
 
 
 def at_ingest(s: Server) -> bool:
@@ -254,6 +274,8 @@ def is_under_way(s: Server, r: Request) -> bool:
         r in s.tokenizer.open
         or r in s.replies.outputs
         or r in s.replies.echoes
+        or r in s.tokenizer.looked_up
+        or s.tokenizer.promised == r
         or any(
             r in s.ranks[k].scheduler.waiting
             or r in s.ranks[k].scheduler.running
@@ -268,7 +290,7 @@ def tidy(s: Server, rank: Process) -> None:
     """Forget what is said of requests that have left: such fields would tell states apart that are one."""
     rows = rank.scheduler.running | rank.scheduler.last
     rank.scheduler.finished &= rows
-    rank.scheduler.to_finish &= rows | {r for r in rank.decode.retracted}
+    rank.scheduler.to_finish &= rows | {r for r in Request if r in rank.decode.retracted}
     for r in Request:
         if not is_under_way(s, r):
             s.adapter[r] = BASE
@@ -283,16 +305,14 @@ def schedule(
     room: Annotated[int, Range(least_room, most_room)],
 ) -> None:
     """The scheduler goes once through its loop: it asks the gate about the queue, launches a batch, and
-    takes the results that are due. The last tokens among them: {ends}, of these by length: {by_length};
-    room for {room} half prompts.
+    takes the results that are due. The last tokens among them: {ends}, by length: {by_length}; room for
+    {room} half prompts.
     """
     require(role is Role.SINGLE and not data_parallel)
     require(s.ranks[k].scheduler.asked is None)
     require(has_work(s.ranks[k].scheduler))
-    require(ends <= may_end(s.ranks[k].scheduler))
-    require(by_length <= ends)
-    require(len(by_length) == 0 or foresees_the_end())
-    begin_iteration(s, s.ranks[k].scheduler, room)
+    require(ends_as_it_must(s, s.ranks[k].scheduler, ends, by_length))
+    begin_iteration(s, s.ranks[k], room)
     if ask_queue(s.ranks[k], s.adapter, room):
         launch(s, s.ranks[k], ends, by_length)
     tidy(s, s.ranks[k])
@@ -307,14 +327,12 @@ def go_on(
     room: Annotated[int, Range(least_room, most_room)],
 ) -> None:
     """The scheduler goes on with the candidates of its pass that the gate has not answered, and then
-    launches as in ``schedule``. The last tokens: {ends}, of these by length: {by_length}; room for {room}
-    half prompts in the whole pass.
+    launches as in ``schedule``. The last tokens: {ends}, by length: {by_length}; room for {room} half
+    prompts in the whole pass.
     """
     require(loading is Loading.BACKGROUND)
     require(s.ranks[k].scheduler.asked is not None)
-    require(ends <= may_end(s.ranks[k].scheduler))
-    require(by_length <= ends)
-    require(len(by_length) == 0 or foresees_the_end())
+    require(ends_as_it_must(s, s.ranks[k].scheduler, ends, by_length))
     if ask_queue(s.ranks[k], s.adapter, room):
         launch(s, s.ranks[k], ends, by_length)
     tidy(s, s.ranks[k])

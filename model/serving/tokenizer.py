@@ -16,6 +16,9 @@ class Tokenizer(Record):
 
     sent: Set[Request] = field(set(), "requests that were sent (one-time traffic alone)")
     open: Set[Request] = field(set(), "requests with a tokenizer state; each owns one reference")
+    looked_up: Set[Request] = field(set(), "requests of a batch: adapter looked up, reference not taken yet")
+    warm_up: Request | None = field(None, "parallel sampling: the request whose prompt is computed first")
+    promised: Request | None = field(None, "parallel sampling: the sample that is still to be sent")
 
 
 class Replies(Record):
@@ -58,6 +61,22 @@ def by_output_and_by_handler() -> bool:
 
 
 def once_per_state() -> bool:
+    """No (0.5.22)."""
+    return False
+
+
+@decision
+def warm_up_releases() -> bool:
+    """Whether the first run of a prompt with several samples releases a reference when it ends."""
+    raise NotImplementedError
+
+
+def like_any_output() -> bool:
+    """Yes, though it owns none: n + 1 releases for n references (up to 0.5.21, #25864, #36894)."""
+    return True
+
+
+def only_samples_release() -> bool:
     """No (0.5.22)."""
     return False
 
