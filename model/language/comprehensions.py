@@ -35,6 +35,7 @@ from slotproof.model.language.operands import (
     member,
     negation,
     number,
+    safe,
 )
 from slotproof.model.language.types import (
     EnumType,
@@ -129,7 +130,7 @@ class Comprehensions(Conversions):
                 )
             condition = conjunction(inside + filters)
             type_ = SetType(body.type)
-            if condition == FALSE:
+            if never(source, condition):
                 return Const(type_, 0)
             kept = None if condition == TRUE else condition
             if body == variable and isinstance(source, Elements) and kept is None:
@@ -174,7 +175,7 @@ class Comprehensions(Conversions):
             type_: ScalarType = clamp(min(0, times * body_type.low), max(0, times * body_type.high))
             return (
                 number(0)
-                if condition == FALSE
+                if never(source, condition)
                 else Fold(type_, kind, variable, source, kept, body, None, None, None)
             )
         if kind in ("min", "max") and not isinstance(body.type, IntType | IndexType):
@@ -182,7 +183,7 @@ class Comprehensions(Conversions):
         if default_node is None:
             return Fold(body.type, kind, variable, source, kept, body, None, self.site(node), None)
         body_, default = self.unified(body, self.operand(default_node), node)
-        if condition == FALSE:
+        if never(source, condition):
             return default
         if isinstance(body_.type, IntType) and isinstance(default.type, IntType):
             ranged = IntType(min(body_.type.low, default.type.low), max(body_.type.high, default.type.high))
@@ -215,8 +216,9 @@ class Comprehensions(Conversions):
         """``any`` and ``all``; a filter of an ``all`` in a property is a premise."""
         body = self.condition(argument.elt)
         condition = conjunction(inside + filters)
-        if condition == FALSE or body == (FALSE if kind == "any" else TRUE):
-            return FALSE if kind == "any" else TRUE
+        neutral = FALSE if kind == "any" else TRUE
+        if never(source, condition) or (body == neutral and harmless(source, condition)):
+            return neutral
         single = isinstance(source, Span) and source.high - source.low == 1
         counted = kind == "all" and bool(filters) and self.property_name is not None
         if single and not counted and not uses(variable, [condition, body]):
@@ -226,6 +228,16 @@ class Comprehensions(Conversions):
         premise = self.compiler.premise(self.property_name, self.text.site(node)) if counted else None
         kept = None if condition == TRUE else condition
         return Fold(BOOL, kind, variable, source, kept, body, None, None, premise)
+
+
+def harmless(source: Source, condition: Expr) -> bool:
+    """Whether going through a source under a condition cannot fail."""
+    return safe(condition) and (isinstance(source, Span) or safe(source.set))
+
+
+def never(source: Source, condition: Expr) -> bool:
+    """Whether a comprehension is known to be of nothing."""
+    return condition == FALSE and harmless(source, condition)
 
 
 def elements(node: ast.expr) -> ast.SetComp:

@@ -33,6 +33,7 @@ from slotproof.model.language.operands import (
     comparison,
     conjunction,
     disjunction,
+    evaluated,
     member,
     negation,
     number,
@@ -293,7 +294,8 @@ class Expressions(Calls):
         if isinstance(left.type, OptionalType) and not isinstance(right.type, OptionalType):
             if isinstance(left.type.item, IntType) and isinstance(right.type, IntType):
                 present = comparison("!=", left, Const(left.type, 0))
-                return conjunction([present, comparison("==", self.unwrap(left, node), right)])
+                same = comparison("==", self.unwrap(left, node), right)
+                return conjunction([*evaluated(right), present, same])
             if left.type.item == right.type:
                 return comparison("==", left, self.wrap(right, left.type, node))
         raise self.error(
@@ -304,7 +306,9 @@ class Expressions(Calls):
         """``left in right``."""
         if isinstance(right_node, ast.Tuple | ast.List | ast.Set):
             left = self.operand(left_node)
-            return disjunction([self.equal(left, self.operand(e), node) for e in right_node.elts])
+            items = [self.equal(left, self.operand(e), node) for e in right_node.elts]
+            checks = [check for item in items[1:] for check in evaluated(item)]
+            return conjunction([*checks, disjunction(items)])
         element, container = self.operand(left_node), self.operand(right_node)
         if isinstance(container, Place) and isinstance(container.type, SeqType):
             if not is_scalar(container.type.item):
@@ -313,7 +317,9 @@ class Expressions(Calls):
             same = self.equal(element, self.item(container, variable), node)
             inside = comparison("<", variable, self.length(container))
             span = Span(0, container.type.capacity)
-            return Fold(BOOL, "any", variable, span, inside, same, None, None, None)
+            found = Fold(BOOL, "any", variable, span, inside, same, None, None, None)
+            known = isinstance(element, Nothing | EmptySet | Place | BoundMap)
+            return found if known else conjunction([*evaluated(cast(Expr, element)), found])
         if isinstance(container, EmptySet):
             return FALSE
         if self.is_set(container):
@@ -323,7 +329,7 @@ class Expressions(Calls):
                 raise self.error(node, f"None is never in a {set_.type}")
             if not isinstance(element, EmptySet | Place | BoundMap) and element.type == OptionalType(item):
                 present = comparison("!=", element, Const(element.type, 0))
-                return conjunction([present, member(self.unwrap(element, node), set_)])
+                return conjunction([*evaluated(set_), present, member(self.unwrap(element, node), set_)])
             return member(self.coerce(element, item, node), set_)
         raise self.error(node, f"'in' {self.describe(container)}; write it of a set or a sequence")
 

@@ -18,7 +18,7 @@ from slotproof.model.language.bind import Binding
 from slotproof.model.language.domains import Domain, Parameter
 from slotproof.model.language.errors import LanguageError, ModelError
 from slotproof.model.language.source import Source
-from slotproof.model.language.surface import Action, Decision, Property, Witness
+from slotproof.model.language.surface import Action, Decision, Property, Witness, require
 from slotproof.model.language.system import System
 from slotproof.model.language.values import Capacity, Field, Range, Record
 
@@ -54,8 +54,21 @@ def _rank(element: Any) -> int:
     return rank
 
 
-class _InOrder(ast.NodeTransformer):
-    """Puts ``in_order`` around what loops and comprehensions go through."""
+class _AsCompiled(ast.NodeTransformer):
+    """Makes Python do what the compiler does.
+
+    Loops go through what ``in_order`` gives, and a guard stops at its first condition that is false.
+    """
+
+    def __init__(self, scope: Mapping[str, Any]) -> None:
+        self.scope = scope
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        guard = isinstance(node.func, ast.Name) and self.scope.get(node.func.id) is require
+        if guard and len(node.args) > 1:
+            node.args = [ast.copy_location(ast.BoolOp(ast.And(), node.args), node.args[0])]
+        return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
         self.generic_visit(node)
@@ -74,7 +87,7 @@ class _InOrder(ast.NodeTransformer):
 
 def ordered(tree: ast.FunctionDef, file: str, scope: dict[str, Any]) -> types.FunctionType:
     """The function of a definition, in this scope, with loops over sets in order."""
-    tree = _InOrder().visit(tree)
+    tree = _AsCompiled(scope).visit(tree)
     tree.decorator_list = []
     for part in (*tree.args.args, *tree.args.kwonlyargs):
         part.annotation = None

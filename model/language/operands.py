@@ -94,7 +94,7 @@ def conjunction(items: list[Expr]) -> Expr:
                 break
             continue
         kept.extend(item.items if isinstance(item, And) else (item,))
-    if kept == [FALSE] or (kept and kept[-1] == FALSE and all(_safe(k) for k in kept)):
+    if kept == [FALSE] or (kept and kept[-1] == FALSE and all(safe(k) for k in kept)):
         return FALSE
     return TRUE if not kept else kept[0] if len(kept) == 1 else And(BOOL, tuple(kept))
 
@@ -109,12 +109,12 @@ def disjunction(items: list[Expr]) -> Expr:
                 break
             continue
         kept.extend(item.items if isinstance(item, Or) else (item,))
-    if kept == [TRUE] or (kept and kept[-1] == TRUE and all(_safe(k) for k in kept)):
+    if kept == [TRUE] or (kept and kept[-1] == TRUE and all(safe(k) for k in kept)):
         return TRUE
     return FALSE if not kept else kept[0] if len(kept) == 1 else Or(BOOL, tuple(kept))
 
 
-def _safe(expression: Expr) -> bool:
+def safe(expression: Expr) -> bool:
     """Whether evaluation cannot fail, so that an operand before a known result may be dropped."""
     from slotproof.model.language.ir import Call, Checked, Decide, Fold, Unwrap, Wrap, subexpressions
 
@@ -124,7 +124,12 @@ def _safe(expression: Expr) -> bool:
         return False
     if isinstance(expression, Fold) and expression.site is not None:
         return False
-    return all(_safe(e) for e in subexpressions(expression))
+    return all(safe(e) for e in subexpressions(expression))
+
+
+def evaluated(expression: Expr) -> list[Expr]:
+    """Conditions that are true, and whose evaluation fails if the expression's does."""
+    return [] if safe(expression) else [Compare(BOOL, "==", expression, expression)]
 
 
 def choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
@@ -143,7 +148,7 @@ def comparison(operator: str, left: Expr, right: Expr) -> Expr:
     if isinstance(left, Const) and isinstance(right, Const):
         a, b = left.value, right.value
         return boolean({"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[op])
-    if isinstance(left.type, IntType) and isinstance(right.type, IntType) and _safe(left) and _safe(right):
+    if isinstance(left.type, IntType) and isinstance(right.type, IntType) and safe(left) and safe(right):
         a_type, b_type = left.type, right.type
         if op in ("<", "!=") and a_type.high < b_type.low:
             return TRUE
@@ -223,7 +228,7 @@ def member(element: Expr, set_: Expr) -> Expr:
     if isinstance(set_, Const):
         if isinstance(element, Const):
             return boolean(bool(set_.value >> element.value & 1))
-        if _safe(element):
+        if safe(element):
             if set_.value == 0:
                 return FALSE
             if set_.value == set_.type.size - 1:
@@ -259,7 +264,7 @@ def table(
     type_: ScalarType, values: tuple[int, ...], dims: tuple[int, ...], indices: tuple[Expr, ...]
 ) -> Expr:
     """An entry of a constant table; a known number where all entries or the indices are."""
-    if len(set(values)) == 1 and all(_safe(i) for i in indices):
+    if len(set(values)) == 1 and all(safe(i) for i in indices):
         return Const(type_, values[0])
     if all(isinstance(i, Const) for i in indices):
         at = 0

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 from typing import cast
 
-from slotproof.model.language.bind import WIDE
+from slotproof.model.language.bind import WIDE, BoundMap
+from slotproof.model.language.conversions import columns_of
 from slotproof.model.language.ir import (
     Assign,
     Block,
     Const,
+    Elements,
     Expr,
     Fail,
     Fold,
@@ -25,6 +27,8 @@ from slotproof.model.language.ir import (
     Write,
 )
 from slotproof.model.language.operands import (
+    EmptySet,
+    Nothing,
     Operand,
     Place,
     arithmetic,
@@ -105,10 +109,22 @@ class Sequences(Stores):
 
     def insertion(self, place: Place, index: Expr | None, node: ast.expr) -> list[Statement]:
         """Add an item at ``index``, or at the end."""
+        before: list[Statement] = []
+        if index is not None and not isinstance(index, Const | Local):
+            held = Local(WIDE, self.fresh("index"))
+            before.append(Assign(held, index))
+            index = held
+        computed, values = self.held(self.item_values(place, node), node)
+        return [*before, *computed, *self.inserted(place, index, values, node)]
+
+    def inserted(
+        self, place: Place, index: Const | Local | None, values: list[Expr], node: ast.expr
+    ) -> list[Statement]:
+        """Add an item whose scalars are computed."""
         seq = cast(SeqType, place.type)
-        statements, values = self.held(self.item_values(place, node), node)
+        statements: list[Statement] = []
         length = self.length(place)
-        at = length
+        at: Expr = length
         statements.append(If(comparison("<", length, number(seq.capacity)), (), (Fail(self.site(node)),)))
         if index is not None:
             inside = conjunction([comparison(">=", index, number(0)), comparison("<=", index, length)])
@@ -180,17 +196,30 @@ class Sequences(Stores):
             )
         place = self.sequence(target)
         if isinstance(value, ast.List):
-            statements = [*self.clearing(place, number(0)), self.set_length(place, number(0))]
+            statements: list[Statement] = []
+            items: list[tuple[ast.expr, list[Expr]]] = []
             for element in value.elts:
-                statements.extend(self.insertion(place, None, element))
+                computed, scalars = self.held(self.item_values(place, element), element)
+                statements.extend(computed)
+                items.append((element, scalars))
+            statements += [*self.clearing(place, number(0)), self.set_length(place, number(0))]
+            for element, scalars in items:
+                statements.extend(self.inserted(place, None, scalars, element))
             return statements
         generator = value.generators[0]
         source = self.operand(generator.iter) if not self.names_class(generator.iter) else None
         if isinstance(source, Place) and source == place:
             return self.filtered(place, value)
         with self.generator(value) as (variable, over, inside, filters):
+            operands = [o for _, o in self.item_values(place, value.elt)]
             added = self.insertion(place, None, value.elt)
         condition = conjunction(inside + filters)
+        read = [condition, *(o for o in operands if not isinstance(o, Nothing | EmptySet | Place | BoundMap))]
+        if isinstance(over, Elements):
+            read.append(over.set)
+        own = set(range(place.column, place.column + columns_of(place.type)))
+        if any(self.compiler.read_elsewhere(e, own, ()) for e in read):
+            raise self.error(value, "the list reads the sequence that it replaces; compute a set before")
         body: Block = (
             tuple(added) if condition == Const(condition.type, 1) else (If(condition, tuple(added), ()),)
         )
