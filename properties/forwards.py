@@ -19,7 +19,7 @@ def resident_at_launch(before: Server, after: Server) -> bool:
     return all(
         all(
             after.adapter[r] in after.ranks[k].pool.resident
-            and after.adapter[r] not in after.ranks[k].loader.copying
+            and after.adapter[r] not in after.ranks[k].loader.filling
             for r in after.ranks[k].forward.launched
         )
         for k in Rank

@@ -19,7 +19,7 @@ def accounted_for(s: Server, k: Rank) -> Set[Adapter]:
     """Adapters that occupy a slot for a reason: a request, a forward in flight, a copy under way, a pin."""
     return (
         {s.adapter[r] for r in Request if is_held(s, k, r) or r in in_flight(s.ranks[k].scheduler)}
-        | s.ranks[k].loader.copying
+        | {a for a in Adapter if a in s.ranks[k].loader.copies}
         | pinned
     )
 

@@ -10,14 +10,17 @@ from slotproof.model.serving.vocabulary import Adapter, Rank, Request, slots
 @witness
 def copies_in_parallel(s: Server) -> bool:
     """Two copies are under way at once."""
-    return any(len(s.ranks[k].loader.copying) >= 2 for k in Rank)
+    return any(len(s.ranks[k].loader.copies) >= 2 for k in Rank)
 
 
 @witness
 def orphaned_copy(s: Server) -> bool:
     """A copy has ended and no request names its adapter any more."""
     named = {s.adapter[r] for r in Request}
-    return any(len((s.ranks[k].loader.pending - s.ranks[k].loader.copying) - named) > 0 for k in Rank)
+    return any(
+        any(a not in named and a not in s.ranks[k].loader.copies for a in s.ranks[k].loader.pending)
+        for k in Rank
+    )
 
 
 @witness

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 
 from slotproof.model.language import Set, decision
-from slotproof.model.serving.loader import Status, copy_status, looks_again, reap_first
+from slotproof.model.serving.loader import Status, begin_copy, copy_status, looks_again, reap_first
 from slotproof.model.serving.manager import fits
 from slotproof.model.serving.pool import make_resident
 from slotproof.model.serving.scheduler import Scheduler
@@ -86,9 +86,10 @@ def try_load(rank: Process, r: Request, a: Adapter, occupied: Set[Adapter]) -> A
     if not fits(rank.manager, needed):
         rank.gate.counted[r] = needed - {a}
         return Answer.REFUSE
-    rank.gate.overwritten |= make_resident(rank.pool, needed, rank.manager.gone)
-    rank.loader.pending |= {a}
-    rank.loader.copying |= {a}
+    missing = needed - rank.pool.resident
+    evicted = make_resident(rank.pool, needed, rank.manager.gone)
+    begin_copy(rank.loader, a, missing, evicted)
+    rank.gate.overwritten |= evicted
     return Answer.LOOK_AGAIN if looks_again() else Answer.REFUSE
 
 

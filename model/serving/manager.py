@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slotproof.model.language import Record, Set, crash, decision, field
-from slotproof.model.serving.loader import Loader
+from slotproof.model.serving.loader import Loader, wait_for_copy
 from slotproof.model.serving.pool import Pool, clear_slot
 from slotproof.model.serving.vocabulary import BASE, Adapter, Loading, loading, pinned, slots
 
@@ -60,8 +60,7 @@ def slot_cleared(loader: Loader, pool: Pool, a: Adapter) -> None:
     read barrier).
     """
     if loading is Loading.BACKGROUND:
-        loader.copying -= {a}
-        loader.pending -= {a}
+        wait_for_copy(loader, a)
     clear_slot(pool, a)
 
 

@@ -23,6 +23,7 @@ from slotproof.model.language import Annotated, Map, Range, Set, action, decisio
 from slotproof.model.serving.decode_queues import in_decode_queues
 from slotproof.model.serving.forward import hand_over, launch_forward
 from slotproof.model.serving.gate import Answer, ask_gate, occupied_on_prefill, partial_prompt_occupies
+from slotproof.model.serving.loader import end_copy
 from slotproof.model.serving.scheduler import (
     Batch,
     Scheduler,
@@ -162,7 +163,7 @@ def ask_queue(rank: Process, adapter: Map[Request, Adapter], room: int) -> bool:
             if used_room(rank.scheduler) > room:
                 rank.scheduler.chunk = r
                 return True
-        if loading is Loading.BACKGROUND and len(rank.loader.copying) > 0 and len(left) > 0:
+        if loading is Loading.BACKGROUND and len(rank.loader.copies) > 0 and len(left) > 0:
             return False
     rank.gate.unasked = left
     return True
@@ -344,5 +345,6 @@ def go_on(
 def copy_ends(s: Server, k: Rank, a: Adapter) -> None:
     """The load stream ends the copy of {a} into its slot."""
     require(loading is Loading.BACKGROUND)
-    require(a in s.ranks[k].loader.copying)
-    s.ranks[k].loader.copying -= {a}
+    require(len(s.ranks[k].loader.copies) > 0)
+    require(s.ranks[k].loader.copies[0] == a)
+    end_copy(s.ranks[k].loader)
