@@ -28,15 +28,15 @@ from slotproof.model.serving.routing import (
     prepare_global_metadata,
     prepare_metadata,
 )
-from slotproof.model.serving.scheduler import Batch
+from slotproof.model.serving.scheduler import Batch, Scheduler
 from slotproof.model.serving.server import Process, Server
 from slotproof.model.serving.step import (
     ask_queue,
     begin_iteration,
+    due_rows,
     end_iteration,
     form_batch,
     has_work,
-    may_end,
     tidy,
 )
 from slotproof.model.serving.vocabulary import BASE, Rank, Request, data_parallel, most_room
@@ -107,6 +107,11 @@ def misroute(s: Server, rank: Process) -> None:
         rank.forward.misrouted |= {r for r in rank.forward.rows if s.adapter[r] != BASE}
 
 
+def may_end(scheduler: Scheduler, r: Request) -> bool:
+    """Whether the request's last token can be among the results of this iteration."""
+    return r in due_rows(scheduler) and r not in scheduler.to_finish
+
+
 @action(actor="ranks", source="managers/scheduler_dp_attn_mixin.py: prepare_mlp_sync_batch")
 def step_together(s: Server, ends: Set[Request]) -> None:
     """All ranks go once through their loops and run one forward together; a rank without rows runs an idle
@@ -114,7 +119,7 @@ def step_together(s: Server, ends: Set[Request]) -> None:
     """
     require(data_parallel)
     require(any(has_work(s.ranks[k].scheduler) for k in Rank))
-    require(all(any(r in may_end(s.ranks[k].scheduler) for k in Rank) for r in ends))
+    require(all(any(may_end(s.ranks[k].scheduler, r) for k in Rank) for r in ends))
     prefills: Set[Rank] = set()
     decodes: Set[Rank] = set()
     for k in Rank:
