@@ -64,6 +64,14 @@ PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "whole-server": SINGLE_SERVER,
 }
 
+FINISH_UNLOAD: tuple[Witness, ...] = (
+    witnesses.slots_exhausted,
+    witnesses.aborted_row,
+    witnesses.finished_unswept,
+    witnesses.adapter_unloaded,
+    witnesses.unload_waits,
+)
+
 WITNESSES: Mapping[str, tuple[Witness, ...]] = {
     "overlap-cancel": (
         witnesses.copies_in_parallel,
@@ -73,6 +81,33 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
         witnesses.finished_unswept,
         witnesses.between_candidates,
         witnesses.base_evicted,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
+    ),
+    "finish-unload": FINISH_UNLOAD,
+    "finish-unload-normal": FINISH_UNLOAD,
+    "partial-prompt": (
+        witnesses.partial_prompt_between,
+        witnesses.aborted_partial_prompt,
+        witnesses.slots_exhausted,
+        witnesses.aborted_row,
+    ),
+    "use-counts": (
+        witnesses.late_reference,
+        witnesses.orphaned_warm_up,
+        witnesses.unload_waits,
+        witnesses.adapter_unloaded,
+    ),
+    "whole-server": (
+        witnesses.copies_in_parallel,
+        witnesses.orphaned_copy,
+        witnesses.slots_exhausted,
+        witnesses.partial_prompt_between,
+        witnesses.aborted_partial_prompt,
+        witnesses.finished_unswept,
+        witnesses.between_candidates,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
     ),
     "idle-rank": (witnesses.idle_beside_busy, witnesses.both_busy, witnesses.aborted_row),
     "decode-admission": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slotproof.model.language import Set, witness
+from slotproof.model.serving.manager import has_room
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request, slots
 
@@ -25,12 +26,38 @@ def orphaned_copy(s: Server) -> bool:
 
 @witness
 def slots_exhausted(s: Server) -> bool:
-    """As many adapters run as there are slots, and another request waits."""
+    """The running adapters leave no room for that of a waiting request."""
     return any(
-        len({s.adapter[r] for r in s.ranks[k].scheduler.running}) == slots
-        and len(s.ranks[k].scheduler.waiting) > 0
+        any(
+            not has_room(s.ranks[k].manager, {s.adapter[r]} | running_adapters(s, k))
+            for r in s.ranks[k].scheduler.waiting
+        )
         for k in Rank
     )
+
+
+@witness
+def partial_prompt_between(s: Server) -> bool:
+    """A prompt is computed in part, and another request waits."""
+    return any(s.ranks[k].scheduler.chunk is not None and len(s.ranks[k].scheduler.waiting) > 0 for k in Rank)
+
+
+@witness
+def aborted_partial_prompt(s: Server) -> bool:
+    """A request is aborted while its prompt is computed in part."""
+    return any(any(s.ranks[k].scheduler.chunk == r for r in s.ranks[k].scheduler.to_finish) for k in Rank)
+
+
+@witness
+def late_reference(s: Server) -> bool:
+    """An adapter has been unloaded between the look-up of a request and its reference."""
+    return any(any(s.adapter[r] in s.ranks[k].manager.gone for r in s.tokenizer.looked_up) for k in Rank)
+
+
+@witness
+def orphaned_warm_up(s: Server) -> bool:
+    """A scheduler computes a prompt whose client has gone."""
+    return any(any(s.tokenizer.warm_up == r for r in s.ranks[k].scheduler.to_finish) for k in Rank)
 
 
 @witness
