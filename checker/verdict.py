@@ -1,0 +1,85 @@
+"""What every engine answers: one of three verdicts for each property, and what was covered.
+
+A verdict is never true or false by itself: ``if verdict:`` is an error, so that ``unknown`` can
+neither pass nor fail by accident. Ask ``isinstance(verdict, Holds)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from slotproof.counterexamples.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much a search has seen.
+
+    ``fired`` counts the steps of each action. ``premises`` says of each implication of the program's
+    properties (``Program.premises``) whether its premise was ever true. ``witnesses`` gives the depth
+    at which each was first met, ``None`` for never. ``complete`` means that nothing is left to search;
+    otherwise ``stopped`` is the limit that ended it.
+    """
+
+    states: int
+    transitions: int
+    depth: int
+    seconds: float
+    complete: bool
+    stopped: str | None
+    fired: Mapping[str, int]
+    premises: tuple[bool, ...]
+    witnesses: Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search gives up; ``None`` is no limit. ``memory`` is in bytes, ``seconds`` of wall time."""
+
+    states: int | None = None
+    depth: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+
+
+class _NoTruth:
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict is holds, violated or unknown: ask isinstance(verdict, Holds)")
+
+
+@dataclass(frozen=True, slots=True)
+class Holds(_NoTruth):
+    """The property holds in all that the engine promises to cover."""
+
+    property: str
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Violated(_NoTruth):
+    """The property fails; one shortest trace for each of its parts that does, shortest first."""
+
+    property: str
+    traces: tuple[Trace, ...]
+    coverage: Coverage
+
+    @property
+    def trace(self) -> Trace:
+        """The shortest trace."""
+        return self.traces[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(_NoTruth):
+    """Neither: a limit, an interrupt, or a search that proved nothing (``vacuous: …``)."""
+
+    property: str
+    reason: str
+    coverage: Coverage
+
+
+Verdict = Holds | Violated | Unknown

@@ -1,0 +1,53 @@
+"""A trace: the way from an initial state to a violation, one named step after another.
+
+Engines return it, the command line prints and stores it, replay drives it. States are kept as
+valuations of the program's columns (``model/language/columns.py``); a step's arguments are values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slotproof.model.language.columns import Valuation
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action by name, with its arguments (values of the language) by parameter name."""
+
+    action: str
+    arguments: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.action}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """``states[0]`` is initial (made by ``start``, if the system has initial actions), and
+    ``steps[i]`` leads from ``states[i]`` to ``states[i + 1]``.
+
+    ``system`` and ``digest`` identify the program, ``choices`` the alternatives in force by decision
+    name, ``release`` their name if they have one. ``part`` is the source of the conjunct that the last
+    state or step violates. ``crash`` is the cause if the last step kills the modelled program.
+    ``loop`` marks a lasso: after the last state the trace goes on at ``states[loop]``.
+    """
+
+    system: str
+    digest: str
+    parameters: Mapping[str, Any]
+    release: str | None
+    choices: Mapping[str, str]
+    property: str
+    part: str
+    engine: str
+    start: Step | None
+    steps: tuple[Step, ...]
+    states: tuple[Valuation, ...]
+    crash: str | None = None
+    loop: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
