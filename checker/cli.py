@@ -1,9 +1,116 @@
-"""The command line: `slotproof`, or `python -m slotproof.checker`."""
+"""The command line: `slotproof`, or `python -m slotproof.checker`.
+
+Each command is a file of ``checker/commands``. Engines and the model are imported when a command needs
+them, so that ``slotproof --help`` and ``slotproof list`` answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
+from slotproof.checker.commands.check import check
+from slotproof.checker.commands.explain import explain
+from slotproof.checker.commands.listing import listing
+from slotproof.checker.usage import UsageProblem, near
+from slotproof.counterexamples.errors import TraceError
 
-@click.group()
+INTERRUPTED = 3
+WRONG_USE = 2
+
+
+class OneLineErrors(click.Group):
+    """A group whose errors are one line on standard error, with the near matches and the remedy."""
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> Any:
+        """Run the command and exit with its status."""
+        if not standalone_mode:
+            return super().main(args, standalone_mode=False, **extra)
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            _interrupt_on(signal.SIGTERM)
+            status = super().main(args, standalone_mode=False, **extra)
+        except click.UsageError as error:
+            self._fail(_usage_line(error), WRONG_USE)
+        except click.ClickException as error:
+            self._fail(error.format_message(), WRONG_USE)
+        except (UsageProblem, TraceError) as error:
+            self._fail(str(error), WRONG_USE)
+        except (KeyboardInterrupt, click.Abort):
+            self._fail("interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            # The reader of our output has gone, as `head` does; Python must not complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(INTERRUPTED)
+        except Exception:
+            traceback.print_exc()
+            self._fail("an error of slotproof itself; please report it with the lines above", WRONG_USE)
+        finally:
+            _restore(signal.SIGTERM, before)
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def _fail(self, message: str, status: int) -> None:
+        click.echo(f"slotproof: {' '.join(message.split())}", err=True)
+        sys.exit(status)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; near names where there is none."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            known = self.list_commands(ctx)
+            hint = near(name, known) or f"; there are: {', '.join(known)}"
+            raise click.UsageError(f"there is no command '{name}'{hint}")
+        return super().resolve_command(ctx, args)
+
+
+def _usage_line(error: click.UsageError) -> str:
+    """Click's message without its help, with the near options and where to read about all."""
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        known = [o for p in error.ctx.command.params for o in (*p.opts, *p.secondary_opts)]
+        message = f"there is no option {error.option_name}{near(error.option_name, known)}"
+    path = error.ctx.command_path if error.ctx is not None else "slotproof"
+    return f"{message.rstrip('.')} ({path} --help)"
+
+
+def _interrupt_on(number: signal.Signals) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        signal.signal(number, interrupt)
+    except ValueError:  # not the main thread: whoever called us handles signals
+        return
+
+
+def _restore(number: signal.Signals, handler: Any) -> None:
+    try:
+        signal.signal(number, handler)
+    except ValueError:
+        return
+
+
+@click.group(
+    cls=OneLineErrors,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog="Exit status: 0 all as expected, 1 a violation that the baseline does not list"
+    " (or a listed one that no longer occurs), 2 wrong use, 3 unknown.",
+)
 @click.version_option(package_name="slotproof")
 def main() -> None:
     """Check the adapter-slot logic of a multi-LoRA language-model server."""
+
+
+main.add_command(check)
+main.add_command(listing)
+main.add_command(explain)

@@ -83,7 +83,7 @@ def label(value: Any) -> str:
         case frozenset() | set():
             return "{" + ", ".join(label(v) for v in sorted(value, key=_number)) + "}"
         case enum.Enum():
-            return value.value if isinstance(value.value, str) else value.name
+            return value.name
     return str(value)
 
 

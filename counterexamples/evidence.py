@@ -155,8 +155,10 @@ class Evidence:
             facts = _joined(condition.facts, body.facts)
             decides = (e.kind == "any" and body.value) or (e.kind == "all" and not body.value)
             if decides:
-                instance = f"{e.variable.name.split('.')[0]} = {shown(e.variable.type, number)}"
-                return Found(body.value, _joined((instance,), seen, facts))
+                # Which item of a sequence it is stands in the facts themselves.
+                name, type_ = e.variable.name.split(".")[0], e.variable.type
+                instance = () if isinstance(type_, IntType) else (f"{name} = {shown(type_, number)}",)
+                return Found(body.value, _joined(instance, seen, facts))
             if e.kind == "first":
                 return Found(body.value, _joined(*collected, facts))
             bodies.append(body.value)

@@ -15,7 +15,7 @@ from typing import Any
 from slotproof.counterexamples.encoding import label, names
 from slotproof.counterexamples.evidence import Evidence, Facts
 from slotproof.counterexamples.trace import Step, Trace
-from slotproof.counterexamples.verify import action_index, choices_of, numbers_of
+from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
 from slotproof.model.language import surface
 from slotproof.model.language.columns import Valuation, decode
 from slotproof.model.language.errors import Site
@@ -43,10 +43,11 @@ def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
     steps = f"{len(trace)} step{'s' if len(trace) != 1 else ''}"
     release = f" on {trace.release}" if trace.release else ""
     first = f"{scenario}{release}: {trace.property} is violated after {steps}."
-    sizes = ", ".join(f"{name} = {_plainly(value)}" for name, value in trace.parameters.items())
+    given = {n: v for n, v in trace.parameters.items() if v is not False and v != frozenset()}
+    sizes = ", ".join(f"{name} = {_plainly(value)}" for name, value in given.items())
     lines = [*_wrapped(first, width), *_wrapped(f"Found by the engine '{trace.engine}'.", width)]
     if sizes:
-        lines += _wrapped(f"Sizes: {sizes}.", width)
+        lines += _wrapped(f"Sizes, and what is on: {sizes}.", width)
     if trace.choices:
         chosen = ", ".join(f"{point} = {name}" for point, name in trace.choices.items())
         lines += _wrapped(f"Decisions: {chosen}.", width)
@@ -65,7 +66,7 @@ def _step(number: int, step: Step, trace: Trace, program: Program, width: int) -
     action = _surface(program, step.action)
     lead = f"{number:>3}. "
     lines = textwrap.wrap(lead + _sentence(action, step), width, subsequent_indent=" " * len(lead))
-    about = [str(step), *([f"by {action.actor}"] if action and action.actor else [])]
+    about = [call(step), *([f"by {action.actor}"] if action and action.actor else [])]
     about += [action.source] if action and action.source else []
     lines += _wrapped(f"[{'; '.join(about)}]", width, len(lead))
     lines += _changes(program, trace.states[number - 1], trace.states[number], width)
@@ -136,7 +137,7 @@ def _surface(program: Program, name: str) -> surface.Action[Any] | None:
 def _sentence(action: surface.Action[Any] | None, step: Step) -> str:
     """The action's docstring with the arguments in the place of ``{name}``; other braces stay."""
     if action is None or not action.meaning:
-        return f"{step}."
+        return f"{call(step)}."
     given = step.arguments
 
     def filled(match: re.Match[str]) -> str:

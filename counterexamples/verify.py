@@ -6,7 +6,7 @@ judge of both.
 
 from __future__ import annotations
 
-from slotproof.counterexamples.encoding import near_names
+from slotproof.counterexamples.encoding import label, near_names
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.evidence import cell, shown
 from slotproof.counterexamples.trace import Step, Trace
@@ -24,7 +24,7 @@ def verify(trace: Trace, program: Program) -> None:
     _check_start(trace, program, interpreter)
     crash = None
     for i, step in enumerate(trace.steps):
-        where = f"step {i + 1}, {step},"
+        where = f"step {i + 1}, {call(step)},"
         if crash is not None:
             raise TraceError(f"{where} follows a crash ({crash}); nothing can happen after it")
         crash = _check_step(where, step, trace.states[i], trace.states[i + 1], program, interpreter)
@@ -51,6 +51,11 @@ def numbers_of(action: Action, step: Step) -> tuple[int, ...]:
     return tuple(_number(p.type, step.arguments[p.name]) for p in action.parameters)
 
 
+def call(step: Step) -> str:
+    """A step as a call of its action."""
+    return f"{step.action}({', '.join(f'{k}={label(v)}' for k, v in step.arguments.items())})"
+
+
 def action_index(program: Program, name: str) -> int:
     """The place of an action in the program; ``TraceError`` with near names if it has none."""
     known = [a.name for a in program.actions]
@@ -71,14 +76,14 @@ def _check_start(trace: Trace, program: Program, interpreter: Interpreter) -> No
         number = known.index(trace.start.action)
         numbers = numbers_of(program.initial[number], trace.start)
         try:
-            state, what = interpreter.start(number, numbers), f"what {trace.start} makes"
+            state, what = interpreter.start(number, numbers), f"what {call(trace.start)} makes"
         except NotEnabled as error:
             guard = _guard(error.site)
             raise TraceError(
-                f"states[0]: {trace.start} makes no initial state: its guard is false: {guard}"
+                f"states[0]: {call(trace.start)} makes no initial state: its guard is false: {guard}"
             ) from None
         except ModelError as error:
-            raise TraceError(f"states[0]: {trace.start} is a model error: {error}") from None
+            raise TraceError(f"states[0]: {call(trace.start)} is a model error: {error}") from None
     if trace.states[0] != state:
         raise TraceError(f"states[0] is not {what}: {_difference(program, state, trace.states[0])}")
 
@@ -124,7 +129,7 @@ def _check_deadlock(trace: Trace, program: Program, interpreter: Interpreter) ->
     for number, numbers, _ in interpreter.successors(last):
         action = program.actions[number]
         possible = Step(action.name, interpreter.arguments(action, numbers))
-        raise TraceError(f"the last state is no deadlock: {possible} can happen")
+        raise TraceError(f"the last state is no deadlock: {call(possible)} can happen")
     if interpreter.final(last):
         raise TraceError("the last state is no deadlock: the system calls it final")
 

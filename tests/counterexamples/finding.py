@@ -21,7 +21,11 @@ def find(program: Program, wanted: str, chosen: Mapping[str, str]) -> Trace:
     seen = {interpreter.stored(states[0]) for _, _, states in paths}
 
     def trace(
-        start: Step | None, steps: tuple[Step, ...], states: tuple[Valuation, ...], **more: str
+        start: Step | None,
+        steps: tuple[Step, ...],
+        states: tuple[Valuation, ...],
+        part: str = "",
+        crash: str | None = None,
     ) -> Trace:
         return Trace(
             system=program.name,
@@ -34,7 +38,8 @@ def find(program: Program, wanted: str, chosen: Mapping[str, str]) -> Trace:
             start=start,
             steps=steps,
             states=states,
-            **{"part": "", **more},
+            part=part,
+            crash=crash,
         )
 
     while paths:
@@ -51,7 +56,7 @@ def find(program: Program, wanted: str, chosen: Mapping[str, str]) -> Trace:
                     return trace(*path, crash=outcome.crash)
                 part = _violated(program, interpreter, wanted, states[-1], number, numbers, outcome)
                 if part is not None:
-                    return trace(*path, part=part, **({"crash": outcome.crash} if outcome.crash else {}))
+                    return trace(*path, part=part, crash=outcome.crash)
                 if outcome.crash is None and interpreter.stored(outcome.state) not in seen:
                     seen.add(interpreter.stored(outcome.state))
                     longer.append(path)

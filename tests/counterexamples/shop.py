@@ -57,7 +57,7 @@ class Store(Record):
 
     held: Set[Good] = field(frozenset(), "goods that are in the store")
     last: Good | None = field(None, "the goods that came last")
-    left: Annotated[int, Range(-1, 3)] | None = field(None, "places that are left")
+    left: Annotated[int, Range(-2, 3)] | None = field(None, "places that are left")
     bought: Set[Good] | None = field(None, "all that was ever bought, once anything was")
     seen: Map[Good, Annotated[int, Range(0, 3)]] = field(0, "how often each was bought")
     moved: Good | None = output(None, "the goods that moved in this step")
@@ -74,6 +74,7 @@ class Shop(State):
 @decision
 def may_order(s: Shop, a: Good) -> bool:
     """Whether a client may order."""
+    raise NotImplementedError
 
 
 def always(s: Shop, a: Good) -> bool:

@@ -24,7 +24,7 @@ def test_a_story_of_a_state_property(traces: dict[str, Trace], program: Program)
     assert (
         "  1. A client orders A (urgent: False).\n"
         "     [order(a=A, urgent=False); by client; client.Client.order]\n"
-        "       mode: idle -> busy\n"
+        "       mode: IDLE -> BUSY\n"
         "       queue: [] -> [Order(good=A, urgent=False)]\n"
     ) in told
     assert (

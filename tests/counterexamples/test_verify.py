@@ -51,12 +51,12 @@ CHANGES: list[tuple[str, Change, str]] = [
     (
         "an edited state",
         lambda t, p: replace(t, states=(*t.states[:2], _mode(p, t.states[2], Mode.IDLE), *t.states[3:])),
-        r"step 2, order\(.*\), is no step of the model: mode is busy in the model, the trace says idle",
+        r"step 2, order\(.*\), is no step of the model: mode is BUSY in the model, the trace says IDLE",
     ),
     (
         "an edited beginning",
         lambda t, p: replace(t, states=(_mode(p, t.states[0], Mode.BUSY), *t.states[1:])),
-        r"states\[0\] is not what opens\(a=A\) makes: mode is idle in the model, the trace says busy",
+        r"states\[0\] is not what opens\(a=A\) makes: mode is IDLE in the model, the trace says BUSY",
     ),
     (
         "a decision gone",

@@ -1,0 +1,116 @@
+"""The known violations: which there are, how long the shortest is, and why they are there.
+
+A violation that is listed is expected. One that is not, or that is now shorter or longer, or that shows
+in other parts than before, is news; so is a listed one that no longer occurs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from slotproof.checker.usage import UsageProblem
+
+UNREVIEWED = "not yet explained"
+
+Key = tuple[str, str, str | None, str]
+"""Scenario, property, release, and the size at which it was searched: ``quick`` or ``full``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One listed violation: the steps of its shortest trace, how many parts are violated, and why."""
+
+    steps: int
+    parts: int
+    reason: str
+
+
+Baseline = Mapping[Key, Known]
+
+
+def shipped() -> Baseline:
+    """The baseline that belongs to this version's model; empty if none is shipped."""
+    file = files("slotproof.counterexamples").joinpath("gallery").joinpath("baseline.json")
+    if not file.is_file():
+        return {}
+    return _parsed(file.read_text(encoding="utf-8"), "the shipped baseline")
+
+
+def read(path: Path) -> Baseline:
+    """A baseline file; ``UsageProblem`` names the entry and field that is wrong."""
+    try:
+        return _parsed(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        raise UsageProblem(f"{path}: there is no such file; --write-baseline {path} writes it") from None
+    except OSError as error:
+        raise UsageProblem(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageProblem(f"{path}: is no text; a baseline is a JSON file") from None
+
+
+def _parsed(text: str, name: str) -> Baseline:
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageProblem(f"{name}: line {error.lineno}: is no JSON: {error.msg}") from None
+    if not isinstance(raw, dict) or not isinstance(raw.get("violations"), list):
+        raise UsageProblem(f'{name}: is no baseline; it is an object with a list "violations"')
+    found: dict[Key, Known] = {}
+    for i, entry in enumerate(raw["violations"]):
+        where = f"{name}: violations[{i}]"
+        key = (
+            _field(entry, "scenario", str, where),
+            _field(entry, "property", str, where),
+            _field(entry, "release", str | None, where),
+            _field(entry, "size", str, where),
+        )
+        if key[3] not in ("quick", "full"):
+            raise UsageProblem(f"{where}.size: '{key[3]}', where quick or full has to stand")
+        if key in found:
+            raise UsageProblem(f"{where}: {key[1]} of {key[0]} on {key[2]} is listed twice")
+        reason = _field(entry, "reason", str, where)
+        if not reason.strip():
+            raise UsageProblem(f"{where}.reason: is empty; say why the violation is there")
+        found[key] = Known(_field(entry, "steps", int, where), _field(entry, "parts", int, where), reason)
+    return found
+
+
+def _field(entry: Any, name: str, kind: Any, where: str) -> Any:
+    if not isinstance(entry, dict) or name not in entry:
+        raise UsageProblem(f"{where}.{name}: is missing")
+    value = entry[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise UsageProblem(f"{where}.{name}: {value!r} is not what has to stand there")
+    return value
+
+
+def write(path: Path, found: Mapping[Key, Known], covered: Iterable[Key], old: Baseline) -> None:
+    """Write a baseline of what was found; entries that this run did not cover stay, reasons are kept."""
+    covered = set(covered)
+    kept = {key: known for key, known in old.items() if key not in covered}
+    new = {
+        key: Known(known.steps, known.parts, old[key].reason if key in old else UNREVIEWED)
+        for key, known in found.items()
+    }
+    entries = [
+        {
+            "scenario": key[0],
+            "property": key[1],
+            "release": key[2],
+            "size": key[3],
+            "steps": known.steps,
+            "parts": known.parts,
+            "reason": known.reason,
+        }
+        for key, known in sorted({**kept, **new}.items(), key=lambda item: [str(part) for part in item[0]])
+    ]
+    text = json.dumps({"violations": entries}, indent=1, ensure_ascii=False)
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageProblem(f"{path}: cannot be written: {error.strerror}") from None

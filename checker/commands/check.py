@@ -1,0 +1,223 @@
+"""``slotproof check``: every release against its scenarios, or one system of one's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slotproof.checker.usage import UsageProblem, one_of
+
+if TYPE_CHECKING:
+    from slotproof.checker.baseline import Baseline
+    from slotproof.checker.results import Results
+    from slotproof.checker.runs import Finding, Search, Subject
+
+FORMATS = ("text", "json", "markdown")
+
+PATH = click.Path(path_type=Path)
+
+EXAMPLES = """\b
+Examples:
+  slotproof check
+  slotproof check --release 0.5.12.post1 --scenario overlap-cancel
+  slotproof check --scenario idle-rank --property no-crash --engine bounded
+  slotproof check --system my_system.py --set requests=3 --format json"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one ``check``."""
+
+    release: tuple[str, ...]
+    scenario: tuple[str, ...]
+    property: tuple[str, ...]
+    engine: tuple[str, ...]
+    system: str | None
+    settings: tuple[str, ...]
+    full: bool
+    baseline: Path | None
+    no_baseline: bool
+    write_baseline: Path | None
+    format: str
+    out: Path | None
+    workers: int | None
+    max_states: int | None
+    max_depth: int | None
+    timeout: float | None
+    verbose: bool
+    quiet: bool
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--release", multiple=True, metavar="R", help="A release of SGLang; all if none is named.")
+@click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
+@click.option("--property", "property", multiple=True, metavar="P", help="Report this property alone.")
+@click.option("--engine", multiple=True, metavar="E", help="explicit (default) or bounded.")
+@click.option("--system", metavar="FILE[:NAME]", help="Check the System of a Python file.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
+@click.option("--baseline", type=PATH, metavar="FILE", help="Known violations; by default the shipped file.")
+@click.option("--no-baseline", is_flag=True, help="Every violation counts.")
+@click.option("--write-baseline", type=PATH, metavar="FILE", help="Write what is found as known.")
+@click.option("--format", "format", default="text", metavar="F", help="text (default), json or markdown.")
+@click.option("--out", type=PATH, metavar="DIR", help="Folder of the traces; by default slotproof-traces.")
+@click.option("--workers", type=click.IntRange(1, 64), metavar="N", help="Searches at a time; by default 2.")
+@click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
+@click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="Stop a search after S seconds: unknown.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Every action, premise, witness and trace.")
+@click.option("-q", "--quiet", is_flag=True, help="Only what is not as expected.")
+def check(**given: object) -> int:
+    """Check releases against scenarios, exhaustively, and report a verdict for each property.
+
+    Without options: every release, every scenario at its quick size, as a matrix. 'holds' means for every
+    order of events at the sizes that are printed; 'violated' comes with a shortest trace; 'unknown' is
+    neither, and never counts as a pass.
+    """
+    options = Options(**given)  # type: ignore[arg-type]
+    _consistent(options)
+    subjects = _subjects(options)
+    baseline = _baseline(options)
+    # What is asked is clear; from here on it costs time.
+    from slotproof.checker.results import chosen_properties
+    from slotproof.checker.runs import plan, program_of
+
+    engines = options.engine or ("explicit",)
+    programs = list({id(p): p for p in map(program_of, subjects)}.values())
+    asked = chosen_properties(options.property, programs)
+    searches = plan(subjects, engines, asked)
+    findings, interrupted = _search(searches, options)
+    results = _results(findings, asked, baseline, options, engines)
+    results.interrupted = interrupted
+    if options.write_baseline is not None:
+        _write_baseline(options.write_baseline, results, baseline or {})
+    _print(results, options)
+    for failure in dict.fromkeys(results.failures):
+        click.echo(f"slotproof: {failure}", err=True)
+    if options.write_baseline is not None and results.status == 1:
+        return 0
+    return results.status
+
+
+def _consistent(options: Options) -> None:
+    from slotproof.checker.runs import ENGINES
+
+    if options.system is not None:
+        given = {"--release": options.release, "--scenario": options.scenario, "--full": options.full}
+        for name in (name for name, value in given.items() if value):
+            raise UsageProblem(f"{name} does not go with --system; choose its sizes with --set NAME=VALUE")
+    for engine in options.engine:
+        one_of("engine", engine, ENGINES, f"there are: {', '.join(ENGINES)}")
+    one_of("format", options.format, FORMATS, f"there are: {', '.join(FORMATS)}")
+    if options.baseline is not None and options.no_baseline:
+        raise UsageProblem("--baseline and --no-baseline contradict each other; keep one of the two")
+    if options.verbose and options.quiet:
+        raise UsageProblem("--verbose and --quiet contradict each other; keep one of the two")
+    if options.out is not None and options.out.exists() and not options.out.is_dir():
+        raise UsageProblem(f"--out {options.out}: is a file; name a folder")
+
+
+def _subjects(options: Options) -> list[Subject]:
+    from slotproof.checker.runs import Subject
+    from slotproof.checker.systemfile import load_system, parse_settings
+
+    parse_settings(options.settings)
+    if options.system is not None:
+        load_system(options.system)
+        return [Subject(None, None, False, options.system, options.settings)]
+    from slotproof.model.releases import RELEASES
+    from slotproof.properties import SCENARIOS
+
+    for name in options.release:
+        one_of("release", name, RELEASES, "slotproof list releases")
+    for name in options.scenario:
+        one_of("scenario", name, SCENARIOS, "slotproof list scenarios")
+    return [
+        Subject(scenario, release, options.full, None, options.settings)
+        for scenario in SCENARIOS
+        if scenario in (options.scenario or SCENARIOS)
+        for release in RELEASES
+        if release in (options.release or RELEASES)
+    ]
+
+
+def _baseline(options: Options) -> Baseline | None:
+    from slotproof.checker.baseline import read, shipped
+
+    if options.no_baseline:
+        return None
+    if options.baseline is not None:
+        return read(options.baseline)
+    if options.system is not None:
+        return None
+    return shipped()
+
+
+def _search(searches: Sequence[Search], options: Options) -> tuple[list[Finding], bool]:
+    from slotproof.checker.verdict import Limits
+    from slotproof.checker.workers import run_all
+
+    limits = Limits(options.max_states, options.max_depth, options.timeout)
+    workers = options.workers or 2
+    if options.quiet or not sys.stderr.isatty():
+        return run_all(searches, limits, workers, None)
+    from slotproof.checker.progress import SearchProgress
+
+    progress = SearchProgress()
+    try:
+        return run_all(searches, limits, workers, progress)
+    finally:
+        progress.stop()
+
+
+def _results(
+    findings: Sequence[Finding],
+    asked: Sequence[str] | None,
+    baseline: Baseline | None,
+    options: Options,
+    engines: Sequence[str],
+) -> Results:
+    from slotproof.checker.results import collect
+    from slotproof.checker.traces import DEFAULT_FOLDER, write_traces
+
+    results = collect(findings, asked, baseline, exact=not options.settings)
+    results.cells = write_traces(results.cells, options.out or DEFAULT_FOLDER, engines)
+    return results
+
+
+def _write_baseline(path: Path, results: Results, old: Baseline) -> None:
+    from slotproof.checker.baseline import Known, write
+    from slotproof.checker.verdict import Unknown, Violated
+
+    found = {
+        c.key: Known(len(c.verdict.trace), len(c.verdict.traces), "")
+        for c in reversed(results.cells)  # the first engine has the last word
+        if isinstance(c.verdict, Violated)
+    }
+    covered = {c.key for c in results.cells if not isinstance(c.verdict, Unknown)}
+    write(path, found, covered | {key for key, _ in results.gone}, old)
+    click.echo(f"slotproof: {path} lists {len(found)} violations; write the reason of each new one", err=True)
+
+
+def _print(results: Results, options: Options) -> None:
+    from slotproof.checker.report import jsonlines, markdown, text
+
+    match options.format:
+        case "json":
+            for line in jsonlines.lines(results):
+                click.echo(line)
+        case "markdown":
+            for line in markdown.lines(results):
+                click.echo(line)
+        case _:
+            text.show(results, text.console(), verbose=options.verbose, quiet=options.quiet)

@@ -1,0 +1,94 @@
+"""``slotproof explain``: a counterexample as a numbered story."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slotproof.checker.usage import UsageProblem, near, one_of
+
+if TYPE_CHECKING:
+    from slotproof.counterexamples.itf import TraceFile
+    from slotproof.model.language.program import Program
+    from slotproof.model.language.system import System
+
+FORMATS = ("text",)
+
+EXAMPLES = """\b
+Example:
+  slotproof explain idle-rank.fresh-batch-info.0.5.16.itf.json"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--format", "format", default="text", metavar="F", help="text (default).")
+@click.option("--system", metavar="FILE[:NAME]", help="The system file, if it is not where it was.")
+def explain(trace: Path, format: str, system: str | None) -> int:
+    """Tell a trace step by step, and why the property is false at its end.
+
+    Every step is run again by the interpreter first: a trace that the model cannot take is an error that
+    names the step and the condition that fails.
+    """
+    one_of("format", format, FORMATS, f"there are: {', '.join(FORMATS)}")
+    from slotproof.counterexamples.errors import TraceError
+    from slotproof.counterexamples.itf import read
+    from slotproof.counterexamples.story import story
+    from slotproof.counterexamples.verify import verify
+
+    file = read(trace)
+    program = _program(file, system)
+    found = file.trace(program)
+    changed = file.digest != program.digest
+    try:
+        verify(found, program)
+    except TraceError as error:
+        since = " (the model has changed since the trace was found)" if changed else ""
+        raise TraceError(f"{trace}: {error}{since}") from None
+    if changed:
+        click.echo(
+            f"slotproof: {trace}: the model has changed since; every step was checked again and is still one",
+            err=True,
+        )
+    click.echo(story(found, program, scenario=file.scenario), nl=False)
+    return 0
+
+
+def _program(file: TraceFile, system_file: str | None) -> Program:
+    """The program that a trace runs through, compiled with the parameters of its file."""
+    from slotproof.model.language.compile import compile_system
+    from slotproof.model.language.errors import LanguageError, ModelError
+
+    system = _own_system(file, system_file) if system_file or file.system_file else _scenario(file)
+    try:
+        return compile_system(system.with_parameters(**file.parameters))
+    except (LanguageError, ModelError) as error:
+        raise UsageProblem(f"{file.path}: #meta.parameters: {error}") from None
+
+
+def _own_system(file: TraceFile, given: str | None) -> System:
+    from slotproof.checker.systemfile import load_system
+
+    if given is not None:
+        return load_system(given)
+    assert file.system_file is not None
+    named = Path(file.system_file.rpartition(":")[0] or file.system_file)
+    if not (named.exists() or Path(file.system_file).exists()):
+        missing = f"{file.system_file} is not there; name it with --system FILE"
+        raise UsageProblem(f"{file.path}: #meta.system_file: {missing}")
+    return load_system(file.system_file)
+
+
+def _scenario(file: TraceFile) -> System:
+    from slotproof.model.releases import RELEASES, release
+    from slotproof.properties import SCENARIOS
+
+    if file.scenario not in SCENARIOS:
+        hint = near(file.scenario, SCENARIOS)
+        raise UsageProblem(f"{file.path}: #meta.scenario: there is no '{file.scenario}'{hint}")
+    if file.release not in RELEASES:
+        hint = near(str(file.release), RELEASES)
+        raise UsageProblem(f"{file.path}: #meta.release: there is no '{file.release}'{hint}")
+    system: System = SCENARIOS[file.scenario].system(release(file.release))
+    return system

@@ -1,0 +1,93 @@
+"""``slotproof list``: the releases, scenarios, properties and decisions that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import click
+
+from slotproof.checker.usage import one_of
+
+Entry = tuple[str, str]
+"""A name, and what is said about it."""
+
+EXAMPLES = """\b
+Examples:
+  slotproof list scenarios
+  slotproof list decisions"""
+
+
+@click.command("list", epilog=EXAMPLES)
+@click.argument("what")
+def listing(what: str) -> int:
+    """Print the releases, scenarios, properties or decisions, each with its meaning."""
+    one_of("list", what, LISTS, f"there are: {', '.join(LISTS)}")
+    import textwrap
+
+    for name, text in LISTS[what]():
+        click.echo(name)
+        for paragraph in text.split("\n"):
+            for line in textwrap.wrap(paragraph, 80, initial_indent="    ", subsequent_indent="    "):
+                click.echo(line)
+    return 0
+
+
+def _releases() -> Iterator[Entry]:
+    from slotproof.model.releases import HISTORY, RELEASES
+
+    for name in RELEASES:
+        changed = [
+            f"{decision.name} = {cell.alternative.__name__} ({cell.reference})"
+            for decision, cells in HISTORY.items()
+            for cell in cells
+            if cell.since == name
+        ]
+        yield name, "\n".join(changed) or "no decision changed"
+
+
+def _scenarios() -> Iterator[Entry]:
+    from slotproof.properties import SCENARIOS
+
+    for name, scenario in SCENARIOS.items():
+        sizes = f"quick: {_sizes(scenario.quick)}\nfull, beyond that: {_sizes(scenario.full)}"
+        yield name, f"{_line(scenario.meaning)}\n{sizes}"
+
+
+def _properties() -> Iterator[Entry]:
+    from slotproof.properties import SCENARIOS
+
+    found: dict[str, tuple[str, list[str]]] = {}
+    for name, scenario in SCENARIOS.items():
+        for prop in scenario.properties:
+            found.setdefault(prop.name, (prop.meaning, []))[1].append(name)
+    for name, (meaning, scenarios) in found.items():
+        yield name, f"{meaning}\nin {', '.join(scenarios)}"
+    yield "no-crash-…", "No assertion, lookup or size check of the server fails: one property for each cause."
+    yield "deadlock", "A state without successors that the system does not call final."
+
+
+def _decisions() -> Iterator[Entry]:
+    from slotproof.model.decisions import DECISIONS
+
+    for decision in DECISIONS:
+        point = decision.point.function.__doc__ or ""
+        alternatives = [f"{f.__name__}: {_line(f.__doc__ or '')}" for f in decision.functions]
+        yield decision.point.name, "\n".join([_line(point), *alternatives])
+
+
+def _sizes(sizes: Mapping[str, object]) -> str:
+    from slotproof.checker.report.words import shown
+
+    return ", ".join(f"{name} = {shown(value)}" for name, value in sizes.items())
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+LISTS: dict[str, Callable[[], Iterator[Entry]]] = {
+    "releases": _releases,
+    "scenarios": _scenarios,
+    "properties": _properties,
+    "decisions": _decisions,
+}

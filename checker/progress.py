@@ -1,0 +1,63 @@
+"""The progress bar of long searches: on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from slotproof.checker.runs import Search, Status
+
+
+class SearchProgress:
+    """One line for each running search: states, states a second, depth and queue."""
+
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._tasks: dict[int, TaskID] = {}
+        self._begun: dict[int, float] = {}
+
+    def __call__(self, search: Search, status: Status) -> None:
+        """Show where a search stands. The bar begins with the first call: after processes are forked."""
+        if self._bar is None:
+            self._bar = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                _Numbers(),
+                TimeElapsedColumn(),
+                console=Console(file=sys.stderr),
+                transient=True,
+            )
+            self._bar.start()
+        key = id(search)
+        if key not in self._tasks:
+            self._tasks[key] = self._bar.add_task(search.title, total=None)
+            self._begun[key] = time.monotonic()
+        seconds = max(time.monotonic() - self._begun[key], 1e-3)
+        rate = status.states / seconds
+        self._bar.update(
+            self._tasks[key], states=status.states, rate=rate, depth=status.depth, queue=status.queue
+        )
+
+    def ended(self, search: Search) -> None:
+        """Take the line of a search away."""
+        if self._bar is not None and id(search) in self._tasks:
+            self._bar.remove_task(self._tasks.pop(id(search)))
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+class _Numbers(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        """The numbers of one search."""
+        fields = task.fields
+        return Text(
+            f"{fields.get('states', 0):,} states, {fields.get('rate', 0):,.0f}/s, "
+            f"depth {fields.get('depth', 0)}, queue {fields.get('queue', 0):,}"
+        )

@@ -1,0 +1,1 @@
+"""The results of ``check`` in each format."""

@@ -1,0 +1,124 @@
+"""Phrases that every format for people shares: scope, coverage, what a search met and did not meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from slotproof.checker.results import Cell, Standing
+from slotproof.checker.runs import Subject, program_of
+from slotproof.checker.verdict import Coverage, Unknown, Violated
+from slotproof.counterexamples.encoding import label, plain
+from slotproof.counterexamples.story import place
+
+
+def count(number: int, singular: str, plural: str = "") -> str:
+    """``1 step``, ``2,000 steps``."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def scope(subject: Subject) -> str:
+    """The sizes for which a verdict was found: of a scenario what it sets, of another system all."""
+    program = program_of(subject)
+    told = program.parameters if subject.scenario is None else program.system.parameters
+    return ", ".join(f"{name} = {shown(program.parameters.get(name, told[name]))}" for name in told)
+
+
+def shown(value: object) -> str:
+    """A parameter's value, as ``--set`` takes it."""
+    match plain(value):
+        case dict() as pairs:
+            return "{" + ", ".join(f"{key}: {shown(v)}" for key, v in pairs.items()) + "}"
+        case list() as elements:
+            return "{" + ", ".join(map(str, elements)) + "}"
+        case scalar:
+            return label(scalar)
+
+
+def covered(coverage: Coverage) -> str:
+    """How far a search went. An engine that follows no states counts none."""
+    if not coverage.states:
+        return f"depth {coverage.depth}, {coverage.seconds:.1f} s"
+    seen = f"{count(coverage.states, 'state')}, {count(coverage.transitions, 'transition')}"
+    seen += f", depth {coverage.depth}"
+    stopped = f"not to the end: {coverage.stopped or 'no closure'}"
+    end = "searched to the end" if coverage.complete else stopped
+    return f"{seen}, {coverage.seconds:.1f} s; {end}"
+
+
+def met(subject: Subject, coverage: Coverage, *, verbose: bool) -> list[str]:
+    """The report against vacuity: what fired, what was met, what was reached. One line each."""
+    if not coverage.fired:
+        return []  # the engine does not follow single steps
+    program = program_of(subject)
+    actions = [a.name for a in program.actions]
+    never = [a for a in actions if not coverage.fired.get(a)]
+    lines = [
+        f"{len(actions) - len(never)} of {count(len(actions), 'action')} happened"
+        + (f"; never enabled: {', '.join(never)}" if never else "")
+    ]
+    if program.dropped:
+        lines.append(f"not possible at this size: {', '.join(program.dropped)}")
+    if coverage.premises:
+        unmet = [p for p, was in zip(program.premises, coverage.premises, strict=False) if not was]
+        text = f"{len(coverage.premises) - len(unmet)} of {count(len(coverage.premises), 'premise')} met"
+        lines.append(text + "".join(f"; never: {p.property} at {place(p.site)}" for p in unmet))
+    if coverage.witnesses:
+        missing = [n for n, depth in coverage.witnesses.items() if depth is None]
+        every = count(len(coverage.witnesses), "witness", "witnesses")
+        text = f"{len(coverage.witnesses) - len(missing)} of {every} reached"
+        lines.append(text + (f"; never: {', '.join(missing)}" if missing else ""))
+    if verbose:
+        lines += [f"action {name}: {count(number, 'time')}" for name, number in coverage.fired.items()]
+        lines += [
+            f"premise of {p.property} at {place(p.site)}: {'met' if was else 'never met'}"
+            for p, was in zip(program.premises, coverage.premises, strict=False)
+        ]
+        lines += [
+            f"witness {name}: {'never reached' if depth is None else f'at depth {depth}'}"
+            for name, depth in coverage.witnesses.items()
+        ]
+    return lines
+
+
+def short(cell: Cell) -> str:
+    """A verdict as it stands in a matrix."""
+    if isinstance(cell.verdict, Violated):
+        return f"{'known' if cell.standing is Standing.EXPECTED else 'fails'} {len(cell.verdict.trace)}"
+    if cell.standing is Standing.NEWS:
+        return "gone"
+    return cell.word
+
+
+def detail(cell: Cell) -> str:
+    """What belongs beside a verdict in a list: steps, reason, what the baseline says."""
+    parts = []
+    if isinstance(cell.verdict, Violated):
+        parts.append(count(len(cell.verdict.trace), "step"))
+        if len(cell.verdict.traces) > 1:
+            parts.append(f"{len(cell.verdict.traces)} parts of it")
+    if isinstance(cell.verdict, Unknown):
+        parts.append(cell.verdict.reason)
+    if cell.note:
+        parts.append(cell.note)
+    return "; ".join(parts)
+
+
+def total(cells: Sequence[Cell]) -> str:
+    """One sentence over all cells."""
+    words = [c.word for c in cells]
+    known = sum(c.standing is Standing.EXPECTED for c in cells if c.word == "violated")
+    violated = f"{words.count('violated')} violated" + (f" ({known} of them known)" if known else "")
+    held, unknown = words.count("holds"), words.count("unknown")
+    holds = f"{held} hold{'s' if held == 1 else ''}"
+    return f"{count(len(cells), 'verdict')}: {holds}, {violated}, {unknown} unknown."
+
+
+def spans(found: Iterable[str], order: Sequence[str]) -> str:
+    """Releases as spans of a list: ``0.5.12 to 0.5.13, 0.5.16``."""
+    runs: list[list[int]] = []
+    for index in sorted(order.index(r) for r in found):
+        if runs and runs[-1][-1] == index - 1:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    return ", ".join(order[r[0]] if len(r) == 1 else f"{order[r[0]]} to {order[r[-1]]}" for r in runs)

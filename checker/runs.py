@@ -1,0 +1,231 @@
+"""What is searched, in which order, and by whom: cells of the matrix that agree share one search.
+
+A cell is one (release, scenario, engine). Two cells with the same compiled system and equal choices at
+the decisions that it uses have the same graph; one search answers both. Searches go to worker processes;
+a limit or an interrupt ends some of them early and keeps what the others found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slotproof.checker.systemfile import load_system, located, parse_settings
+from slotproof.checker.usage import UsageProblem
+from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
+from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.program import Program
+from slotproof.model.language.system import System
+
+REACHABLE = "reachable-states"
+"""What is reported of a system without properties: that its graph was searched to the end."""
+
+ENGINES = ("explicit", "bounded")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A system by what names it, so that another process can build it again.
+
+    Either a scenario on a release, or a system file; ``settings`` are the texts of ``--set``.
+    """
+
+    scenario: str | None
+    release: str | None
+    full: bool
+    file: str | None
+    settings: tuple[str, ...]
+
+    @property
+    def size(self) -> str:
+        """Which of a scenario's sizes it has."""
+        return "full" if self.full else "quick"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One run of one engine, and the subjects that it answers; the first stands for all."""
+
+    engine: str
+    subjects: tuple[Subject, ...]
+    choices: tuple[int, ...]
+    properties: tuple[str, ...] | None
+    """The properties that are asked for; ``None`` means all."""
+
+    @property
+    def title(self) -> str:
+        """What a progress bar calls it."""
+        first = self.subjects[0]
+        releases = [s.release for s in self.subjects if s.release]
+        last = f" to {releases[-1]}" if len(releases) > 1 else ""
+        return f"{first.scenario or first.file} {releases[0] if releases else ''}{last}".strip()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search answers: a verdict for each property."""
+
+    search: Search
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    coverage: Coverage | None = None
+    failure: str | None = None
+    """What ended the search before it could answer, such as an error of the model at its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a search is; what an engine does not count is 0."""
+
+    states: int
+    transitions: int
+    depth: int
+    queue: int
+
+
+Progress = Callable[[Any], None]
+"""Called now and then with an engine's own object of states, transitions, depth and queue."""
+
+
+def status_of(raw: Any) -> Status:
+    """How far an engine says that it is."""
+    return Status(*(getattr(raw, name, 0) for name in ("states", "transitions", "depth", "queue")))
+
+
+def build(subject: Subject) -> System:
+    """The system of a subject, with its settings; not compiled yet."""
+    settings = parse_settings(subject.settings)
+    if subject.file is not None:
+        return load_system(subject.file).with_parameters(**settings)
+    from slotproof.model.releases import release
+    from slotproof.properties import SCENARIOS
+
+    assert subject.scenario is not None
+    assert subject.release is not None
+    system: System = SCENARIOS[subject.scenario].system(release(subject.release), full=subject.full)
+    return system.with_parameters(**settings)
+
+
+def program_of(subject: Subject) -> Program:
+    """The compiled system of a subject. Subjects that differ in their choices alone share one."""
+    system = build(subject)
+    key = replace(system, choices={})
+    for known, program in _compiled:
+        if _same(known, key):
+            return program
+    from slotproof.model.language.compile import compile_system
+
+    try:
+        program = compile_system(system)
+    except (LanguageError, ModelError) as error:
+        raise UsageProblem(located(error, subject.file or f"scenario {subject.scenario}")) from None
+    _compiled.append((key, program))
+    return program
+
+
+_compiled: list[tuple[System, Program]] = []
+
+
+def _same(a: System, b: System) -> bool:
+    """Whether two systems are made of the same things. Their parts are compared by identity."""
+    sequences = all(
+        len(x) == len(y) and all(p is q or p == q for p, q in zip(x, y, strict=True))
+        for x, y in (
+            (a.actions, b.actions),
+            (a.initial, b.initial),
+            (a.properties, b.properties),
+            (a.witnesses, b.witnesses),
+            (a.decisions, b.decisions),
+        )
+    )
+    return sequences and (a.name, a.state, a.final, dict(a.parameters)) == (
+        b.name,
+        b.state,
+        b.final,
+        dict(b.parameters),
+    )
+
+
+def chosen(subject: Subject, program: Program) -> dict[str, str]:
+    """The alternative in force at each decision that the program uses."""
+    given = build(subject).choices
+    try:
+        return {point.name: given[point.name] for point in program.decisions}
+    except KeyError as missing:
+        raise UsageProblem(
+            f"{subject.file or subject.scenario}: no alternative is chosen for decision {missing};"
+            " write System(…, choices={…})"
+        ) from None
+
+
+def plan(
+    subjects: Sequence[Subject], engines: Sequence[str], properties: Sequence[str] | None
+) -> list[Search]:
+    """One search for all subjects that have the same program and choices, in the order of the subjects."""
+    groups: dict[tuple[str, str, tuple[int, ...]], list[Subject]] = {}
+    for engine in engines:
+        for subject in subjects:
+            program = program_of(subject)
+            choices = program.choices(chosen(subject, program))
+            groups.setdefault((engine, program.digest, choices), []).append(subject)
+    asked = None if properties is None else tuple(properties)
+    return [Search(engine, tuple(group), choices, asked) for (engine, _, choices), group in groups.items()]
+
+
+def perform(search: Search, limits: Limits, progress: Progress | None) -> Finding:
+    """Run one search here and now. Errors of the user's model are part of the finding."""
+    try:
+        program = program_of(search.subjects[0])
+        return _engine(search.engine)(search, program, limits, progress)
+    except ModelError as error:
+        return Finding(search, failure=f"{search.title}: model error: {error}")
+    except UsageProblem as error:
+        return Finding(search, failure=str(error))
+
+
+def _engine(name: str) -> Callable[[Search, Program, Limits, Progress | None], Finding]:
+    return {"explicit": _explicit, "bounded": _bounded}[name]
+
+
+def _explicit(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
+    from slotproof.checker.explicit.engine import explore
+
+    exploration = explore(program, search.choices, limits=limits, progress=progress)
+    return Finding(search, dict(exploration.verdicts()), exploration.coverage)
+
+
+def _bounded(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
+    from slotproof.checker.symbolic.engine import check_bounded
+
+    names = names_of(program)
+    asked = [n for n in names if search.properties is None or n in search.properties]
+    verdicts = dict(check_bounded(program, search.choices, asked, limits=limits, progress=progress))
+    # A violation is counted up to its own depth; what went deepest says how far the search came.
+    coverage = max((v.coverage for v in verdicts.values()), key=lambda c: c.depth, default=None)
+    return Finding(search, verdicts, coverage)
+
+
+def names_of(program: Program) -> list[str]:
+    """The names of all properties of a program, those that no one wrote included."""
+    return [p.name for p in program.properties] + ["deadlock"] + [f"no-crash-{c}" for c in program.crashes]
+
+
+def for_subject(finding: Finding, subject: Subject) -> dict[str, Verdict]:
+    """The verdicts with their traces as if they had been searched for this subject alone."""
+    program = program_of(subject)
+    choices = chosen(subject, program)
+    verdicts: dict[str, Verdict] = {}
+    for name, verdict in finding.verdicts.items():
+        if isinstance(verdict, Violated):
+            traces = tuple(replace(t, release=subject.release, choices=choices) for t in verdict.traces)
+            verdict = replace(verdict, traces=traces)
+        verdicts[name] = verdict
+    return verdicts
+
+
+def unfinished(search: Search, reason: str, names: Sequence[str]) -> Finding:
+    """The finding of a search that never answered."""
+    return Finding(search, {name: Unknown(name, reason, NOTHING) for name in names}, NOTHING)
+
+
+NOTHING = Coverage(0, 0, 0, 0.0, False, None, {}, (), {})

@@ -1,0 +1,49 @@
+"""Counterexample files: one for each violated part, named after scenario, property and release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from slotproof.checker.results import Cell
+from slotproof.checker.runs import Subject, program_of
+from slotproof.checker.usage import UsageProblem
+from slotproof.checker.verdict import Violated
+from slotproof.counterexamples.itf import write
+
+DEFAULT_FOLDER = Path("slotproof-traces")
+
+
+def write_traces(cells: Sequence[Cell], folder: Path, engines: Sequence[str]) -> list[Cell]:
+    """The cells with the files of their traces, which are written under ``folder``."""
+    if not any(isinstance(c.verdict, Violated) for c in cells):
+        return list(cells)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_written(cell, folder, engines) for cell in cells]
+    except OSError as error:
+        raise UsageProblem(
+            f"{error.filename or folder}: traces cannot be written: {error.strerror}"
+        ) from None
+
+
+def _written(cell: Cell, folder: Path, engines: Sequence[str]) -> Cell:
+    if not isinstance(cell.verdict, Violated):
+        return cell
+    paths = []
+    for number, trace in enumerate(cell.verdict.traces, 1):
+        name = file_name(cell.subject, cell.scenario, cell.name)
+        marks = [] if cell.engine == engines[0] else [cell.engine]
+        marks += [str(number)] if number > 1 else []
+        path = folder / ".".join([name, *marks, "itf.json"])
+        write(trace, program_of(cell.subject), path, cell.scenario, cell.subject.file)
+        paths.append(path)
+    return replace(cell, traces=tuple(paths))
+
+
+def file_name(subject: Subject, scenario: str, name: str) -> str:
+    """The name of a trace file without its ending."""
+    parts = [scenario, name, *([subject.release] if subject.release else [])]
+    return ".".join(re.sub(r"[^\w.+-]+", "-", part) for part in parts)

@@ -1,0 +1,193 @@
+"""Wrong use is one line on standard error, with the near matches or the remedy, and exit status 2."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checker.conftest import Run
+
+OPTIONS: list[tuple[list[str], str]] = [
+    (["chek"], "there is no command 'chek'; did you mean check?"),
+    (["frobnicate"], "there is no command 'frobnicate'; there are: check, explain, list"),
+    (["check", "--relase", "0.1"], "there is no option --relase; did you mean --release?"),
+    (["check", "--release"], "--release"),
+    (["check", "--release", "0.2"], "there is no release '0.2'; did you mean 0.2.post1"),
+    (["check", "--scenario", "markt"], "there is no scenario 'markt'; did you mean market?"),
+    (
+        ["check", "--property", "room-for-mor"],
+        "there is no property 'room-for-mor'; did you mean room-for-more?",
+    ),
+    (["check", "--property", "no-crash-third"], "did you mean no-crash-third-of-a-kind?"),
+    (["check", "--engine", "explict"], "there is no engine 'explict'; did you mean explicit?"),
+    (["check", "--format", "jsn"], "there is no format 'jsn'; did you mean json?"),
+    (["check", "--format", "xml"], "there is no format 'xml' (there are: text, json, markdown)"),
+    (["check", "--workers", "0"], "0 is not in the range"),
+    (["check", "--max-states", "many"], "'many' is not a valid integer"),
+    (["check", "--timeout", "0"], "0.0 is not in the range"),
+    (["check", "--set", "goods"], "--set goods: write --set NAME=VALUE"),
+    (["check", "--set", "goods="], "there is no value"),
+    (["check", "--set", "goods=1", "--set", "goods=2"], "'goods' is set twice"),
+    (["check", "--set", "good=1"], "system shop has no parameter 'good'; did you mean 'goods'?"),
+    (["check", "--set", "goods=many"], "parameter goods: 'many' is no int"),
+    (["check", "--set", "goods={1"], "a } is missing"),
+    (["check", "--set", "goods={A,b:1}"], "a set and a map are mixed"),
+    (["check", "--set", "goods=1 2"], "'2' is left over"),
+    (["check", "--set", "goods=0"], "domain Good has 0 elements; it needs at least one"),
+    (
+        ["check", "--baseline", "b.json", "--no-baseline"],
+        "--baseline and --no-baseline contradict each other",
+    ),
+    (
+        ["check", "--baseline", "none.json"],
+        "none.json: there is no such file; --write-baseline none.json writes it",
+    ),
+    (["check", "--verbose", "--quiet"], "--verbose and --quiet contradict each other"),
+    (["check", "--system", "shop.py", "--release", "0.1"], "--release does not go with --system"),
+    (["check", "--system", "shop.py", "--full"], "--full does not go with --system"),
+    (["check", "extra"], "unexpected extra argument"),
+    (["list"], "Missing argument"),
+    (["list", "release"], "there is no list 'release'; did you mean releases?"),
+    (["explain"], "Missing argument"),
+    (["explain", "none.itf.json"], "none.itf.json: there is no such file"),
+    (["explain", "none.itf.json", "--format", "txt"], "there is no format 'txt'; did you mean text?"),
+]
+
+
+def _one_line(result: Any, message: str) -> None:
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message.lower() in result.stderr.lower()
+    assert result.stderr.startswith("slotproof: ")
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.usefixtures("shops")
+@pytest.mark.parametrize(("arguments", "message"), OPTIONS, ids=[" ".join(a) for a, _ in OPTIONS])
+def test_a_wrong_option_is_one_line_with_the_remedy(arguments: list[str], message: str, run: Run) -> None:
+    _one_line(run(*arguments), message)
+
+
+SMALL = """\
+from slotproof.model.language import *
+
+top = parameter("top", int, 2, "where the counter stops")
+quick = parameter("quick", bool, False, "whether it counts by two")
+
+class Counter(State):
+    n: Annotated[int, Range(0, top)] = field(0, "the counter")
+
+@action
+def count(s: Counter) -> None:
+    '''It counts.'''
+    require(s.n < top)
+    s.n += 2 if quick else 1
+
+counter = System("counter", Counter, actions=[count], final=None)
+"""
+
+FILES: list[tuple[str, str, list[str], str]] = [
+    ("a syntax error", "x = 1\ndef f(:\n", [], "my.py:2: syntax error: invalid syntax"),
+    (
+        "an import error",
+        "import sys\nimport nowhere\n",
+        [],
+        "my.py:2: ModuleNotFoundError: No module named 'nowhere'",
+    ),
+    (
+        "an error of its own",
+        "def f():\n    return 1 / 0\nf()\n",
+        [],
+        "my.py:2: ZeroDivisionError: division by zero",
+    ),
+    ("an exit", "import sys\nsys.exit('no')\n", [], "my.py:2: SystemExit: no"),
+    ("no system", "x = 1\n", [], "no System is in it"),
+    ("a null byte", "x = 1\0\n", [], "my.py"),
+    (
+        "two systems",
+        SMALL + "other = counter.with_parameters(top=3)\n",
+        [],
+        "there are 2 Systems in it; write my.py:NAME, one of counter, other",
+    ),
+    ("no such name", SMALL, [":conter"], "there is no System 'conter'; did you mean counter?"),
+    (
+        "an unknown parameter",
+        SMALL,
+        ["--set", "tip=3"],
+        "system counter has no parameter 'tip'; did you mean 'top'?",
+    ),
+    ("a value of another type", SMALL, ["--set", "top=high"], "my.py:3: parameter top: 'high' is no int"),
+    ("a number for a bool", SMALL, ["--set", "quick=1"], "my.py:4: parameter quick: 1 is no bool"),
+    ("outside the language", SMALL.replace("s.n += ", "print(s.n)\n    s.n += "), [], "my.py:13: "),
+    ("a bad declaration", SMALL.replace("int, Range", "float, Range"), [], "my.py:"),
+    ("a model error", SMALL, ["--set", "quick=true", "--set", "top=3"], "my.py:13: 4 leaves the range 0..3"),
+    ("an unknown property", SMALL, ["--property", "reachable-stats"], "did you mean reachable-states?"),
+]
+
+
+@pytest.mark.parametrize(("text", "more", "message"), [f[1:] for f in FILES], ids=[f[0] for f in FILES])
+def test_an_error_in_a_system_file_names_its_own_line(
+    text: str, more: list[str], message: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "my.py").write_text(text)
+    name = "my.py" + (more[0] if more and more[0].startswith(":") else "")
+    result = run("check", "--system", name, *[m for m in more if not m.startswith(":")])
+    _one_line(result, message)
+    assert "slotproof/" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("none.py", "none.py: there is no such file"),
+        ("mine.py", "mine.py: there is no such file; did you mean my.py?"),
+        (".", ".: is a folder; name the Python file in it"),
+        ("my.py:other", "there is no System 'other'"),
+    ],
+)
+def test_a_system_that_is_not_there(given: str, message: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(SMALL)
+    _one_line(run("check", "--system", given), message)
+
+
+BASELINES: list[tuple[Any, str]] = [
+    ("{", "line 1: is no JSON"),
+    ([], 'is no baseline; it is an object with a list "violations"'),
+    ({"violations": [{}]}, "violations[0].scenario: is missing"),
+    ({"violations": [3]}, "violations[0].scenario: is missing"),
+    ({"violations": [{"scenario": 3}]}, "violations[0].scenario: 3 is not what has to stand there"),
+]
+ENTRY = {
+    "scenario": "market",
+    "property": "deadlock",
+    "release": "0.1",
+    "size": "quick",
+    "steps": 3,
+    "parts": 1,
+    "reason": "so",
+}
+BASELINES += [
+    ({"violations": [{**ENTRY, "size": "large"}]}, "violations[0].size: 'large', where quick or full"),
+    ({"violations": [{**ENTRY, "reason": " "}]}, "violations[0].reason: is empty"),
+    ({"violations": [{**ENTRY, "steps": True}]}, "violations[0].steps: True is not"),
+    ({"violations": [ENTRY, ENTRY]}, "violations[1]: deadlock of market on 0.1 is listed twice"),
+]
+
+
+@pytest.mark.usefixtures("shops")
+@pytest.mark.parametrize(("content", "message"), BASELINES)
+def test_a_bad_baseline_names_its_entry_and_field(
+    content: Any, message: str, run: Run, tmp_path: Path
+) -> None:
+    text = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / "known.json").write_text(text)
+    _one_line(run("check", "--baseline", "known.json"), message)
+
+
+def test_an_output_folder_that_is_a_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(SMALL)
+    _one_line(run("check", "--system", "my.py", "--out", "my.py"), "--out my.py: is a file; name a folder")

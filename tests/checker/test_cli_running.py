@@ -1,0 +1,165 @@
+"""A search that is interrupted, and what a terminal shows while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ALLOCATOR = str(Path(__file__).parents[1] / "zoo" / "allocator.py")
+ENDLESS = ["--set", "requests=12", "--set", "adapters=4", "--set", "slots=3"]
+COMMAND = [sys.executable, "-m", "slotproof.checker", "check"]
+
+
+class Terminal:
+    """The other side of a terminal: keeps all that is shown, as a person's terminal does."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = pty.openpty()
+        self.shown = b""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # the last one who writes has gone
+            while data := os.read(self.ours, 4096):
+                self.shown += data
+
+    def started(self) -> None:
+        """The process has its side; from here on read."""
+        os.close(self.theirs)
+        self._reader.start()
+
+    def wait_for(self, *words: bytes, seconds: float = 120) -> None:
+        """Wait until all words have been shown."""
+        deadline = time.monotonic() + seconds
+        while not all(word in self.shown for word in words):
+            assert time.monotonic() < deadline, self.shown
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """Read to the end."""
+        self._reader.join(10)
+        os.close(self.ours)
+
+
+@contextlib.contextmanager
+def started(command: list[str], folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Terminal]]:
+    """A command with a terminal as its standard error; it does not outlive the test."""
+    terminal = Terminal()
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm"}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=terminal.theirs, cwd=folder, env=environment
+    )
+    terminal.started()
+    try:
+        yield process, terminal
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        terminal.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_is_unknown_with_what_was_covered(number: signal.Signals, tmp_path: Path) -> None:
+    command = [*COMMAND, "--system", ALLOCATOR, *ENDLESS, "--format", "json"]
+    with started(command, tmp_path) as (process, terminal):
+        terminal.wait_for(b"states", b"depth", b"queue")
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=120)
+    lines = [json.loads(line) for line in output.decode().splitlines()]
+    assert process.returncode == 3
+    assert lines
+    for line in lines:
+        assert line["verdict"] == "unknown"
+        assert "interrupt" in line["reason"]
+        assert line["states"] > 0
+
+
+TWO = """\
+import sys
+sys.path.insert(0, {root!r})
+import pytest
+from tests.checker import fakes
+from tests.zoo import allocator
+from slotproof.model.language.system import System
+
+class Small(fakes.Scenario):
+    pass
+
+class Large(fakes.Scenario):
+    def system(self, release, full=False):
+        return allocator.allocator.with_parameters(requests=12, adapters=4, slots=3)
+
+patch = pytest.MonkeyPatch()
+fakes.SCENARIOS["endless"] = Large("endless", "It does not end.", {{}}, {{}}, (), ())
+fakes.install(patch)
+from slotproof.checker.cli import main
+main(sys.argv[1:], prog_name="slotproof")
+"""
+
+
+def test_finished_results_are_kept_when_others_are_interrupted(tmp_path: Path) -> None:
+    """Two workers and three searches, of which the last does not end."""
+    script = tmp_path / "two.py"
+    script.write_text(TWO.format(root=str(Path(__file__).parents[2])))
+    command = [sys.executable, str(script), "check", "--no-baseline", "--release", "0.1", "--format", "json"]
+    with started(command, tmp_path) as (process, terminal):
+        terminal.wait_for(b"endless")
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=120)
+    lines = [json.loads(line) for line in output.decode().splitlines()]
+    verdicts: dict[str, set[str]] = {}
+    for line in lines:
+        verdicts.setdefault(line["scenario"], set()).add(line["verdict"])
+    assert set(verdicts) == {"market", "kiosk", "endless"}
+    assert verdicts["endless"] == {"unknown"}
+    # The third search began when one of the first two had ended.
+    assert "unknown" not in verdicts["market"] or "unknown" not in verdicts["kiosk"]
+    assert process.returncode == 1  # the violation is news, and news comes before unknown
+
+
+def test_a_pipe_sees_no_progress(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [*COMMAND, "--system", ALLOCATOR], capture_output=True, cwd=tmp_path, check=True, text=True
+    )
+    assert result.stderr == ""
+    assert "\x1b" not in result.stdout
+
+
+def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
+    command = " ".join([*COMMAND, "--system", ALLOCATOR, "--format", "json"])
+    result = subprocess.run(
+        f"{command} | true", shell=True, capture_output=True, cwd=tmp_path, check=False, text=True
+    )
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_are_for_terminals_and_respect_no_color(
+    variables: dict[str, str], coloured: bool, tmp_path: Path
+) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    terminal = Terminal()
+    process = subprocess.Popen(
+        [*COMMAND, "--system", ALLOCATOR],
+        stdout=terminal.theirs,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+        env={**environment, "TERM": "xterm", **variables},
+    )
+    terminal.started()
+    process.wait(timeout=120)
+    terminal.close()
+    assert b"holds" in terminal.shown
+    assert (b"\x1b[32m" in terminal.shown) is coloured
