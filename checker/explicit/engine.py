@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from slotproof.checker.explicit.context import arguments_of
 from slotproof.checker.explicit.native import native
 from slotproof.checker.explicit.paths import Paths, expanded
@@ -128,24 +126,23 @@ def _violations(search: Search, paths: Paths) -> list[Violation]:
     return found
 
 
-def reached(program: Program, choices: tuple[int, ...] = ()) -> list[list[Outcome]]:
-    """All reachable states by depth, crash states with their causes. For small systems."""
-    search = Search(program, choices, Limits())
+def reached(program: Program, choices: tuple[int, ...] = (), depth: int | None = None) -> list[list[Outcome]]:
+    """The reachable states by depth (down to a limit), crash states with their causes. For small systems."""
+    search = Search(program, choices, Limits(depth=depth))
     search.run()
     if search.broken is not None:
         Paths(search).error(search.broken)
     layout, store = search.native.layout, search.store
-    depths = np.zeros(search.states, np.int64)
+    words = store.arena[: search.states * store.words].reshape(-1, store.words)
+    depths: list[int] = []
     found: list[list[Outcome]] = []
-    for i in range(search.states):
+    for i, state in enumerate(layout.unpack_all(words)):
         parent = int(store.parents[i])
-        depths[i] = 0 if parent == NO_PARENT else depths[parent] + 1
-        words = store.state(i)
-        cause = layout.crashed(words)
-        crash = None if cause is None else program.crashes[cause]
+        depths.append(0 if parent == NO_PARENT else depths[parent] + 1)
+        cause = layout.crashed(words[i])
         if depths[i] == len(found):
             found.append([])
-        found[depths[i]].append(Outcome(layout.unpack(words), crash))
+        found[depths[i]].append(Outcome(state, None if cause is None else program.crashes[cause]))
     return found
 
 

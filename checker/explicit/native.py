@@ -62,8 +62,20 @@ class Loop:
     rehash: Callable[..., int]
 
 
+_recent: dict[int, tuple[Program, Native]] = {}
+_MOST_RECENT = 16
+
+
 def native(program: Program) -> Native:
-    """The machine code of a program."""
+    """The machine code of a program; at once for one of the last programs that were asked for."""
+    if id(program) not in _recent:
+        if len(_recent) == _MOST_RECENT:
+            _recent.pop(next(iter(_recent)))
+        _recent[id(program)] = program, _native(program)  # the program too, so that its id stays its own
+    return _recent[id(program)][1]
+
+
+def _native(program: Program) -> Native:
     layout = layout_of(program)
     slots = slots_of(program)
     for action in (*program.actions, *program.initial):

@@ -90,16 +90,21 @@ class Layout:
 
     def unpack(self, words: Words) -> Valuation:
         """The valuation of a state's words; outputs have their initial values if their words are missing."""
-        ints = [int(w) for w in words]
-        codes: list[int] = []
+        return self.unpack_all(words[np.newaxis])[0]
+
+    def unpack_all(self, states: Words) -> list[Valuation]:
+        """The valuations of many states, one row each."""
+        shown = states.shape[1] >= self.total
+        cells: list[list[int]] = []
         for column, place in zip(self.columns, self.places, strict=True):
-            if not place.width or (column.output and len(ints) < self.total):
-                codes.extend(column.initial)
-            else:
-                for cell in range(column.cells):
-                    word, shift = place.bit(cell)
-                    codes.append(ints[word] >> shift & place.mask)
-        return tuple(codes)
+            if not place.width or (column.output and not shown):
+                cells.extend([code] * len(states) for code in column.initial)
+                continue
+            for cell in range(column.cells):
+                word, shift = place.bit(cell)
+                codes = states[:, word] >> np.uint64(shift) & np.uint64(place.mask)
+                cells.append(codes.tolist())
+        return list(zip(*cells, strict=True))
 
     def crashed(self, words: Words) -> int | None:
         """The cause of the crash that made this state, if one did."""
