@@ -177,7 +177,7 @@ whole_server = Scenario(
         "least_room": 1,
         "most_room": 6,
     },
-    full={"failures": True, "names": {"r1": ["A", "B"], "r2": ["A", "B"], "r3": ["base", "C"]}},
+    full={"failures": True, "names": {"r1": ["A"], "r2": ["A", "B"], "r3": ["base", "C"]}},
 )
 
 partial_prompt = Scenario(
