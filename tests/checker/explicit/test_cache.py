@@ -60,7 +60,12 @@ def test_a_broken_entry_is_made_again(filled: Path, damage: str) -> None:
         content = bytearray(path.read_bytes())
         if damage == "flipped":
             content[len(content) // 2] ^= 0xFF
-        kept = {"empty": b"", "short": content[:100], "flipped": bytes(content), "foreign": b"no object code"}
+        kept: dict[str, bytes] = {
+            "empty": b"",
+            "short": content[:100],
+            "flipped": bytes(content),
+            "foreign": b"no object code",
+        }
         path.write_bytes(kept[damage])
     assert finished(command(filled)) == "7 True"
     assert finished(command(filled)) == "7 False"
