@@ -66,7 +66,7 @@ class Unrolling:
             for before, after, stored in zip(
                 relation.state, relation.next_state, relation.stored, strict=True
             )
-            if stored
+            if stored and before.variables
             for old, new in zip(before.variables, after.variables, strict=True)
         }
         r = relation

@@ -8,7 +8,7 @@ step alone: before it they have their initial values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -21,6 +21,7 @@ from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import BoolType, OptionalType, ScalarType, SetType, bits
+from slotproof.model.language.walk import statements_of
 
 Encoding = Word["one-hot", "binary"]
 
@@ -30,22 +31,26 @@ ONE_HOT_UP_TO = 16
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The variables of one cell of a state: one of a bool, several of a number or a set."""
+    """The variables of one cell of a state: one of a bool, several of a number or a set.
+
+    A cell that cannot change has none; ``fixed`` is then its code.
+    """
 
     type: ScalarType
     encoding: Encoding
     variables: tuple[Literal, ...]
     value: Value
+    fixed: int = 0
 
     def terms(self, booleans: Booleans, value: Value) -> tuple[Literal, ...]:
         """What each variable has to be for the cell to hold a value."""
+        if not self.variables:
+            return ()
         if isinstance(value, tuple):
             return value
         if isinstance(value, int):
             return (value,)
         start = low(self.type)
-        if self.type.size == 1:
-            return ()
         if self.type.size == 2:
             return (value.get(start + 1, FALSE),)
         if self.encoding == "one-hot":
@@ -57,6 +62,8 @@ class Cell:
 
     def code(self, true: Callable[[Literal], bool]) -> int:
         """The code that the cell holds when these of its variables are true."""
+        if not self.variables:
+            return self.fixed
         found = [true(x) for x in self.variables]
         match self.type:
             case SetType() | BoolType():
@@ -70,7 +77,7 @@ class Cell:
 
     def valid(self, booleans: Booleans) -> Literal:
         """That the variables stand for some value at all."""
-        if not self.variables:  # an output, before a step
+        if not self.variables:
             return TRUE
         match self.type:
             case SetType() | BoolType():
@@ -116,8 +123,8 @@ class Bad:
 class Relation:
     """The relation of ``program`` with the alternatives ``choices``.
 
-    ``state`` are the cells before a step, ``next_state`` those after it (stored cells, then outputs,
-    in the order of a valuation; the outputs of ``state`` are constants and have no variables).
+    ``state`` are the cells before a step, ``next_state`` those after it, in the order of a valuation.
+    Cells that no action writes have no variables, nor do outputs before a step.
     ``next_state`` is constrained to equal ``init_state`` by the initial actions, or ``after`` by ``moves``.
     Whoever asserts that asserts ``valid(moves)`` too, and asks for ``error`` first: where it holds, the
     other terms say nothing.
@@ -131,15 +138,11 @@ class Relation:
         self.values = Values(self.booleans)
         self.stored = tuple(not c.output for c, _ in column_cells(program.columns))
         start = initial_cells(program.columns)
-        self.state = tuple(
-            self._cell(f"s.{c.name}.{i}", c.type)
-            if not c.output
-            else Cell(c.type, encoding, (), start[c.offset + i])
-            for c, i in column_cells(program.columns)
-        )
-        self.next_state = tuple(
-            self._cell(f"n.{c.name}.{i}", c.type) for c, i in column_cells(program.columns)
-        )
+        constant = [n for n in range(len(program.columns)) if n not in _written(program)]
+        fixed = {program.columns[n].offset + i for n in constant for i in range(program.columns[n].cells)}
+        outputs = {at for at, stored in enumerate(self.stored) if not stored}
+        self.state = self._cells("s", fixed | outputs)
+        self.next_state = self._cells("n", fixed)
         self.start = start
         self._slots: dict[tuple[str, int, int], Cell] = {}
         self._before: Cells = tuple(c.value for c in self.state)
@@ -151,6 +154,18 @@ class Relation:
         self.initial_moves = self._moves(program.initial, start, "init")
 
     # Variables
+
+    def _cells(self, prefix: str, fixed: Collection[int]) -> tuple[Cell, ...]:
+        """Cells of a state; those that are known to have their initial value get no variables."""
+        cells = []
+        for at, (column, place) in enumerate(column_cells(self.program.columns)):
+            if at in fixed:
+                code = column.initial[place]
+                value = constant(column.type, code + low(column.type))
+                cells.append(Cell(column.type, self.encoding, (), value, code))
+            else:
+                cells.append(self._cell(f"{prefix}.{column.name}.{place}", column.type))
+        return tuple(cells)
 
     def _cell(self, name: str, type_: ScalarType) -> Cell:
         booleans = self.booleans
@@ -377,3 +392,9 @@ class Relation:
 def relation(program: Program, choices: Sequence[int], encoding: Encoding = "one-hot") -> Relation:
     """The transition relation of a program with these alternatives."""
     return Relation(program, choices, encoding)
+
+
+def _written(program: Program) -> set[int]:
+    """The columns that some action or helper writes."""
+    blocks = [x.effect for x in (*program.initial, *program.actions)] + [f.body for f in program.functions]
+    return {s.column for block in blocks for s in statements_of(block) if isinstance(s, ir.Write)}
