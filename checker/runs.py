@@ -7,6 +7,7 @@ a limit or an interrupt ends some of them early and keeps what the others found.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -108,6 +109,22 @@ def build(subject: Subject) -> System:
 
 def program_of(subject: Subject) -> Program:
     """The compiled system of a subject. Subjects that differ in their choices alone share one."""
+    if subject not in _programs:
+        _programs[subject] = _compiled_once(subject)
+    return _programs[subject]
+
+
+def start_afresh() -> None:
+    """Forget compiled systems: files may have changed since an earlier command of this process."""
+    _programs.clear()
+    _compiled.clear()
+
+
+_programs: dict[Subject, Program] = {}
+_compiled: list[tuple[System, Program]] = []
+
+
+def _compiled_once(subject: Subject) -> Program:
     system = build(subject)
     key = replace(system, choices={})
     for known, program in _compiled:
@@ -121,9 +138,6 @@ def program_of(subject: Subject) -> Program:
         raise UsageProblem(located(error, subject.file or f"scenario {subject.scenario}")) from None
     _compiled.append((key, program))
     return program
-
-
-_compiled: list[tuple[System, Program]] = []
 
 
 def _same(a: System, b: System) -> bool:
@@ -181,6 +195,15 @@ def perform(search: Search, limits: Limits, progress: Progress | None) -> Findin
         return Finding(search, failure=f"{search.title}: model error: {error}")
     except UsageProblem as error:
         return Finding(search, failure=str(error))
+
+
+def load_engine(name: str) -> None:
+    """Import an engine and what it needs; this takes a second."""
+    importlib.import_module({"explicit": EXPLICIT, "bounded": BOUNDED}[name])
+
+
+EXPLICIT = "slotproof.checker.explicit.engine"
+BOUNDED = "slotproof.checker.symbolic.engine"
 
 
 def _engine(name: str) -> Callable[[Search, Program, Limits, Progress | None], Finding]:

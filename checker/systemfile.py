@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import linecache
 import sys
 import traceback
 import types
@@ -60,15 +61,18 @@ def _systems(module: types.ModuleType) -> dict[str, System]:
 def _run(path: Path) -> types.ModuleType:
     """The module of a file. It is compiled here, so that nothing is written beside the user's file."""
     full = str(path.resolve())
-    name = f"slotproof_system_{hashlib.sha256(full.encode()).hexdigest()[:12]}"
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise UsageProblem(f"{path}: cannot be read: {error.strerror}") from None
+    name = f"slotproof_system_{hashlib.sha256(full.encode() + text).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
+    linecache.checkcache(full)  # the language reads the source of its functions there
     module = types.ModuleType(name)
     module.__file__ = full
     try:
-        code = compile(path.read_bytes(), full, "exec")
-    except OSError as error:
-        raise UsageProblem(f"{path}: cannot be read: {error.strerror}") from None
+        code = compile(text, full, "exec")
     except SyntaxError as error:
         raise UsageProblem(f"{path}:{error.lineno or 1}: syntax error: {error.msg}") from None
     except (ValueError, UnicodeDecodeError) as error:

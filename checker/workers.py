@@ -21,6 +21,7 @@ from slotproof.checker.runs import (
     Finding,
     Search,
     Status,
+    load_engine,
     names_of,
     perform,
     program_of,
@@ -138,8 +139,10 @@ class _Pool:
         self.wanted = workers
         self.findings: list[Finding | None] = [None] * len(searches)
         self.next = 0
-        # Where processes can be forked, they inherit the compiled programs.
+        # Where processes can be forked, they inherit the compiled programs and the engines.
         methods = multiprocessing.get_all_start_methods()
+        for engine in dict.fromkeys(search.engine for search in searches):
+            load_engine(engine)
         context: Any = multiprocessing.get_context(
             "fork" if "fork" in methods and os.name == "posix" else None
         )
@@ -148,7 +151,7 @@ class _Pool:
     def _start(self, context: Any) -> _Worker:
         ours, theirs = context.Pipe()
         share = min(len(self.searches), self.wanted)
-        arguments = (theirs, self.limits, share, self.report is not None)
+        arguments = (ours, theirs, self.limits, share, self.report is not None)
         process = context.Process(target=_serve, args=arguments, daemon=True)
         process.start()
         theirs.close()
@@ -219,16 +222,18 @@ class _Pool:
         for worker in self.workers:
             if worker.index is not None:
                 worker.process.kill()
-            worker.connection.close()
+            with contextlib.suppress(OSError):
+                worker.connection.send(None)
         for worker in self.workers:
             worker.process.join(5)
 
 
-def _serve(connection: Connection, limits: Limits, share: int, reporting: bool) -> None:
-    """What a worker process does: one search after another, until the other end is closed.
+def _serve(parents: Connection, connection: Connection, limits: Limits, share: int, reporting: bool) -> None:
+    """What a worker process does: one search after another, until it is told to end.
 
     Each of ``share`` workers takes its part of the memory.
     """
+    parents.close()  # else it would never be seen closed when the parent has gone
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a worker without a search has nothing to interrupt
     if hasattr(os, "setpgid"):
@@ -241,6 +246,8 @@ def _serve(connection: Connection, limits: Limits, share: int, reporting: bool) 
         with Interrupt().watching(repeat=False):
             try:
                 search = connection.recv()
+                if search is None:
+                    return
                 try:
                     finding = perform(search, limits, _throttled(connection, reporting))
                 except KeyboardInterrupt:

@@ -86,11 +86,13 @@ def check(**given: object) -> int:
     """
     options = Options(**given)  # type: ignore[arg-type]
     _consistent(options)
+    from slotproof.checker.runs import plan, program_of, start_afresh
+
+    start_afresh()
     subjects = _subjects(options)
     baseline = _baseline(options)
     # What is asked is clear; from here on it costs time.
     from slotproof.checker.results import chosen_properties
-    from slotproof.checker.runs import plan, program_of
 
     engines = options.engine or ("explicit",)
     programs = list({id(p): p for p in map(program_of, subjects)}.values())
