@@ -1,4 +1,4 @@
-"""Helpers for tests of the model: exhaustive verdicts of a scenario, and scripts that go through it by hand."""
+"""Helpers for tests of the model: exhaustive verdicts of a scenario, and scripts that go through it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from slotproof.model.language import System
 from slotproof.model.language.columns import Valuation, encode
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.interpreter import Interpreter
+from slotproof.model.language.program import Program
 from slotproof.model.releases import Release, release
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request
@@ -28,9 +29,22 @@ def system_of(scenario: str, of: str | Release, full: bool = False, **parameters
     return SCENARIOS[scenario].system(chosen, full).with_parameters(**parameters)
 
 
+_PROGRAMS: dict[str, Program] = {}
+
+
+def compiled(system: System) -> Program:
+    """The program of a system; releases that differ in their choices alone share one."""
+    properties = [p.function.__qualname__ for p in system.properties]
+    alternatives = [d.names for d in system.decisions]
+    key = repr((system.name, sorted(system.parameters.items()), properties, alternatives))
+    if key not in _PROGRAMS:
+        _PROGRAMS[key] = compile_system(system)
+    return _PROGRAMS[key]
+
+
 def explored(system: System) -> Exploration:
     """The whole graph of a system; the search must have come to its end."""
-    program = compile_system(system)
+    program = compiled(system)
     exploration = explore(program, program.choices(system.choices))
     assert exploration.coverage.complete
     return exploration
@@ -52,7 +66,7 @@ class Script:
     """A run of a system, step by step, in the interpreter. ``state`` is what the last step showed."""
 
     def __init__(self, system: System, **start: Any) -> None:
-        self.program = compile_system(system)
+        self.program = compiled(system)
         self.interpreter = Interpreter(self.program, self.program.choices(system.choices))
         self.crash: str | None = None
         initial = self.program.initial

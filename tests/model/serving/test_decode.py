@@ -10,6 +10,7 @@ from slotproof.model.language import Set, invariant
 from slotproof.model.releases import release
 from slotproof.model.serving import decode, step
 from slotproof.model.serving.decode import unfinished_rows_only
+from slotproof.model.serving.gate import ask_gate
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request, slots
 from tests.model.serving.runs import (
@@ -72,7 +73,7 @@ def test_a_refused_candidate_stays_in_its_queue_and_changes_nothing() -> None:
 
 def test_both_roles_ask_the_same_gate() -> None:
     """D03, D04."""
-    assert decode.ask_gate is step.ask_gate
+    assert vars(decode)["ask_gate"] is vars(step)["ask_gate"] is ask_gate
 
 
 def test_an_adapter_that_holds_a_slot_passes_without_a_fit_test() -> None:
@@ -204,7 +205,7 @@ def test_without_a_pin_nobody_is_looked_up() -> None:
 
 
 def test_finished_rows_need_not_count_with_synchronous_loading() -> None:
-    """D06, F10, X-2: unfinished rows alone meet both demands, for the copy waits for the forward before it."""
+    """D06, F10, X-2: unfinished rows meet both demands, for a copy waits for the forward before it."""
     candidate = release("0.5.23").replace(occupied_on_decode=unfinished_rows_only)
     assert violations(system_of("decode-admission-pinned", candidate)) == {}
     assert violations(system_of("decode-admission", candidate)) == {}
