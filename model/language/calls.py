@@ -188,7 +188,7 @@ class Calls(Comprehensions):
         bounds = cast(IntType, index.type)
         if bounds.low >= 0 and bounds.high < type_.size:
             return retyped(type_, index)
-        if isinstance(index, Const):
+        if isinstance(index, Const) and isinstance(node.args[0], ast.Constant):
             raise self.error(node, f"{cls.__name__}({index.value}) leaves the domain of {type_.size}")
         return Checked(type_, index, self.site(node))
 

@@ -14,6 +14,7 @@ from slotproof.model.language.columns import is_scalar
 from slotproof.model.language.domains import Domain, Parameter
 from slotproof.model.language.errors import LanguageError, ModelError
 from slotproof.model.language.ir import (
+    Checked,
     Const,
     Expr,
     Local,
@@ -144,6 +145,14 @@ class Conversions:
             inner = self.wrap(self.unwrap(operand, node), cast(OptionalType, type_), node)
             return choice(comparison("==", operand, Const(operand.type, 0)), Const(type_, 0), inner)
         raise self.error(node, f"a {self.describe(operand)} where a {self.named(type_)} is needed")
+
+    def fitted(self, operand: Operand, type_: ScalarType, node: ast.AST) -> Expr:
+        """The operand as a value of ``type_``, a number checked against its range."""
+        value = self.coerce(operand, type_, node)
+        if isinstance(type_, IntType) and isinstance(value.type, IntType):
+            inside = type_.low <= value.type.low and value.type.high <= type_.high
+            return value if inside else Checked(type_, value, self.site(node))
+        return value
 
     def named(self, type_: ScalarType) -> str:
         """A type in a message."""

@@ -22,12 +22,12 @@ from slotproof.model.language.ir import (
     Read,
     Write,
 )
-from slotproof.model.language.operands import BOOL, Nothing, Operand, Place
+from slotproof.model.language.operands import BOOL, Operand, Place
 from slotproof.model.language.program import Point, Premise
 from slotproof.model.language.source import Source
 from slotproof.model.language.statements import Statements
 from slotproof.model.language.system import System
-from slotproof.model.language.types import IntType, OptionalType, ScalarType, ValueType
+from slotproof.model.language.types import ScalarType, ValueType
 from slotproof.model.language.values import State
 from slotproof.model.language.walk import expressions_of, statements_of
 
@@ -238,15 +238,7 @@ class Functions:
             expected = self.binding.scalar_of(
                 hint, f"parameter '{name}' of {text.name}", text.site(text.tree)
             )
-        optional = not isinstance(operand, Nothing) and isinstance(
-            getattr(operand, "type", None), OptionalType
-        )
-        if optional and not isinstance(expected, OptionalType):
-            inner = cast(OptionalType, cast(Expr, operand).type).item
-            if inner == expected or (isinstance(inner, IntType) and isinstance(expected, IntType)):
-                return cast(Expr, operand)
-        value = body.coerce(operand, expected, node)
-        return value
+        return body.fitted(operand, expected, node)
 
     def _returns(self, text: Source, hints: dict[str, Any]) -> ScalarType | None:
         if "return" not in hints:

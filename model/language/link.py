@@ -2,14 +2,12 @@
 
 A linked function is compiled from the same source (breakpoints and tracebacks fall where they should).
 Its global names differ: a domain iterates and counts, a parameter is its value, a decision point is the
-chosen alternative, a helper is its own linked copy. And it goes through the elements of a set in order,
-which Python does not promise.
+chosen alternative, a helper is its own linked copy; ``rewrite.py`` says what else.
 """
 
 from __future__ import annotations
 
 import ast
-import enum
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -17,8 +15,9 @@ from typing import Any
 from slotproof.model.language.bind import Binding
 from slotproof.model.language.domains import Domain, Parameter
 from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.rewrite import as_compiled
 from slotproof.model.language.source import Source
-from slotproof.model.language.surface import Action, Decision, Property, Witness, require
+from slotproof.model.language.surface import Action, Decision, Property, Witness
 from slotproof.model.language.system import System
 from slotproof.model.language.values import Capacity, Field, Range, Record
 
@@ -40,64 +39,6 @@ class BoundDomain:
         if not 0 <= index < len(self.elements):
             raise ModelError(f"{self.cls.__name__}({index}) leaves the domain of {len(self.elements)}")
         return self.elements[index]
-
-
-def in_order(values: Any) -> Any:
-    """What a loop goes through: the elements of a set by their numbers, anything else as it is."""
-    return sorted(values, key=_rank) if isinstance(values, set | frozenset) else values
-
-
-def _rank(element: Any) -> int:
-    if isinstance(element, enum.Enum):
-        return list(type(element)).index(element)
-    rank: int = element.index
-    return rank
-
-
-class _AsCompiled(ast.NodeTransformer):
-    """Makes Python do what the compiler does.
-
-    Loops go through what ``in_order`` gives, and a guard stops at its first condition that is false.
-    """
-
-    def __init__(self, scope: Mapping[str, Any]) -> None:
-        self.scope = scope
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        guard = isinstance(node.func, ast.Name) and self.scope.get(node.func.id) is require
-        if guard and len(node.args) > 1:
-            node.args = [ast.copy_location(ast.BoolOp(ast.And(), node.args), node.args[0])]
-        return node
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = self._wrapped(node.iter)
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = self._wrapped(node.iter)
-        return node
-
-    def _wrapped(self, node: ast.expr) -> ast.expr:
-        name = ast.copy_location(ast.Name("in_order.", ast.Load()), node)  # no name that a user can write
-        return ast.copy_location(ast.Call(name, [node], []), node)
-
-
-def ordered(tree: ast.FunctionDef, file: str, scope: dict[str, Any]) -> types.FunctionType:
-    """The function of a definition, in this scope, with loops over sets in order."""
-    tree = _AsCompiled(scope).visit(tree)
-    tree.decorator_list = []
-    for part in (*tree.args.args, *tree.args.kwonlyargs):
-        part.annotation = None
-    tree.returns = None
-    scope["in_order."] = in_order
-    defined: dict[str, Any] = {}
-    exec(compile(ast.Module([tree], []), file, "exec"), scope, defined)
-    function = defined[tree.name]
-    assert isinstance(function, types.FunctionType)
-    return function
 
 
 def scope_of(function: types.FunctionType) -> dict[str, Any]:
@@ -142,7 +83,7 @@ class Linker:
         except LanguageError:  # named in a branch that this system does not use
             copy = types.FunctionType(function.__code__, scope, function.__name__, None, function.__closure__)
         else:
-            copy = ordered(source.numbered(), source.file, scope)
+            copy = as_compiled(source, source.numbered(), scope, self.binding)
         copy.__defaults__ = function.__defaults__
         copy.__kwdefaults__ = function.__kwdefaults__
         self._linked[function] = copy
@@ -152,7 +93,7 @@ class Linker:
     def part(self, tree: ast.FunctionDef, function: Callable[..., Any]) -> Callable[..., Any]:
         """A linked function of this definition, which reads names as ``function`` does."""
         assert isinstance(function, types.FunctionType)
-        copy = ordered(tree, function.__code__.co_filename, scope_of(function))
+        copy = as_compiled(Source(function), tree, scope_of(function), self.binding)
         self._bind(copy)
         return copy
 

@@ -132,7 +132,7 @@ class Statements(Sequences):
             raise self.error(
                 node, f"{self.text.name} returns nothing here; return a {self.named(self.returns)}"
             )
-        return self.coerce(self.operand(node.value), self.returns, node)
+        return self.fitted(self.operand(node.value), self.returns, node)
 
     def branch(self, node: ast.If) -> tuple[list[Statement], bool]:
         """``if``: of a known condition only the branch that is taken."""
@@ -236,7 +236,7 @@ class Statements(Sequences):
             type_: ScalarType = WIDE
         else:
             type_ = self.compiler.binding.scalar_of(annotation, f"'{node.target.id}'", self.text.site(node))
-        value = self.coerce(self.operand(node.value), type_, node)
+        value = self.fitted(self.operand(node.value), type_, node)
         return [Assign(self.declare(node.target.id, type_), value)]
 
     def augmented(self, node: ast.AugAssign) -> list[Statement]:
@@ -263,7 +263,7 @@ class Statements(Sequences):
                 "write the whole path, or a function of it",
             )
         if isinstance(known, Local):
-            return [Assign(known, self.coerce(value, known.type, node))]
+            return [Assign(known, self.fitted(value, known.type, node))]
         if known is not None:
             raise self.error(
                 node, f"'{target.id}' is a loop's or parameter's name of one value; use another name"
