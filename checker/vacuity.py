@@ -21,6 +21,8 @@ def judged(program: Program, property: str, coverage: Coverage) -> Holds | Unkno
 
 def vacuous(program: Program, property: str, coverage: Coverage) -> str | None:
     """Why a complete search without violation proves nothing about this property, if that is so."""
+    if coverage.states == 0:
+        return "there is no initial state"
     for premise, met in zip(program.premises, coverage.premises, strict=True):
         if premise.property == property and not met:
             return f"premise '{premise.site.text}' at {premise.site} was never met"

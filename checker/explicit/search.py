@@ -120,6 +120,8 @@ class Search:
         count = self.native.initial(self.context, self.out)
         if count < 0:
             return self._break()
+        if count == 0:  # every guard of the initial actions is false
+            return None
         registers[reg.HEAD] = registers[reg.LEVEL] = -1
         registers[reg.PENDING] = self.counts[0] = count
         registers[reg.BATCH_STATES] = 1
