@@ -254,19 +254,24 @@ decode_admission = Scenario(
     "A decode server reserves, receives and runs what a prefill server sends, and either may give up.",
     DECODE_ROLE,
     quick={
-        "requests": 3,
-        "adapters": 4,
-        "slots": 2,
-        "names": {"r1": ["A"], "r2": ["B"], "r3": ["C"]},
+        "requests": 2,
+        "adapters": 3,
+        "slots": 1,
+        "names": {"r1": ["A"], "r2": ["A", "B"]},
         "unloadable": ["A"],
         "role": Role.DECODE,
         "loading": Loading.SYNCHRONOUS,
         "traffic": Traffic.ENDLESS,
         "aborts": True,
-        "least_rows": 3,
-        "retraction": False,
+        "least_rows": 1,
+        "retraction": True,
     },
-    full={"names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]}, "least_rows": 2, "retraction": True},
+    full={
+        "requests": 3,
+        "adapters": 4,
+        "slots": 2,
+        "names": {"r1": ["A"], "r2": ["B"], "r3": ["base", "C"]},
+    },
     initial=(decode.with_rows,),
 )
 
@@ -274,16 +279,8 @@ decode_admission_pinned = replace(
     decode_admission,
     name="decode-admission-pinned",
     meaning="The same with one slot more, kept for a pinned adapter.",
-    quick={
-        **decode_admission.quick,
-        "requests": 2,
-        "slots": 3,
-        "names": {"r1": ["A"], "r2": ["base", "B"]},
-        "pinned": ["C"],
-        "least_rows": 1,
-        "retraction": True,
-    },
-    full={**decode_admission.full, "requests": 3},
+    quick={**decode_admission.quick, "adapters": 4, "slots": 2, "pinned": ["C"]},
+    full={**decode_admission.full, "slots": 3, "pinned": ["C"]},
 )
 
 SCENARIOS: dict[str, Scenario] = {

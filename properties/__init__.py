@@ -113,6 +113,8 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
     "decode-admission": (
         witnesses.candidate_behind_full_slots,
         witnesses.broken_transfer,
+        witnesses.waits_for_a_row,
+        witnesses.retracted_row,
         witnesses.aborted_row,
         witnesses.adapter_unloaded,
         witnesses.unload_waits,
@@ -121,7 +123,9 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
         witnesses.broken_transfer,
         witnesses.waits_for_a_row,
         witnesses.retracted_row,
+        witnesses.aborted_row,
         witnesses.adapter_unloaded,
+        witnesses.unload_waits,
     ),
 }
 

@@ -99,7 +99,8 @@ def misroute(s: Server, rank: Process) -> None:
     """Note the rows with an adapter of which some layer computes a part without it, or with a stale block.
 
     A layer that is cut over the ranks computes a row in parts, one on each rank; a rank that knows only its
-    own rows does not apply the adapters of the others.
+    own rows does not apply the adapters of the others. Rows of the base model that such a rank adapts by
+    mistake are not told.
     """
     local = len(rank.routing.bypassed | rank.routing.stale) > 0
     cut = any(gathers(layer) and layer in targets for layer in Layer)
