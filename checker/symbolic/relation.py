@@ -8,7 +8,7 @@ step alone: before it they have their initial values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -201,17 +201,26 @@ class Relation:
             chosen: tuple[Literal, ...] = (TRUE,)
         else:
             chosen = self.booleans.one_of([f"{prefix}.{a.name}" for a in actions])
-        moves = []
+        arguments = [self._arguments(prefix, a) for a in actions]
+        results: dict[int, Result] = {}
+        for group, shared in _alike(actions):
+            running = [(chosen[n], actions[n]) for n in group]
+            made = self._execution(cells).together(running, [a.value for a in arguments[group[0]]], shared)
+            results.update(zip(group, made or (), strict=made is not None))
         for number, action in enumerate(actions):
-            taken: dict[int, int] = {}
-            arguments = []
-            for parameter in action.parameters:
-                size = parameter.type.size
-                place = taken[size] = taken.get(size, -1) + 1
-                arguments.append(self._argument(prefix, parameter.type, place))
-            result = self._execution(cells).action(action, [a.value for a in arguments])
-            moves.append(Move(number, action, chosen[number], tuple(arguments), result))
-        return tuple(moves)
+            if number not in results:
+                values = [a.value for a in arguments[number]]
+                results[number] = self._execution(cells).action(action, values)
+        return tuple(Move(n, a, chosen[n], arguments[n], results[n]) for n, a in enumerate(actions))
+
+    def _arguments(self, prefix: str, action: ir.Action) -> tuple[Cell, ...]:
+        taken: dict[int, int] = {}
+        arguments = []
+        for parameter in action.parameters:
+            size = parameter.type.size
+            place = taken[size] = taken.get(size, -1) + 1
+            arguments.append(self._argument(prefix, parameter.type, place))
+        return tuple(arguments)
 
     def _argument(self, prefix: str, type_: ScalarType, place: int) -> Cell:
         key = (f"{prefix} {kind(type_)}", type_.size, place)
@@ -312,7 +321,11 @@ class Relation:
                 cells.append(old)
                 continue
             others = self.booleans.all([m.chosen ^ 1 for m in writers])
-            choices = [(m.chosen, m.result.after[at]) for m in writers]
+            written: dict[int, tuple[list[Literal], Value]] = {}
+            for m in writers:  # moves that were run together have the same object
+                value = m.result.after[at]
+                written.setdefault(id(value), ([], value))[0].append(m.chosen)
+            choices = [(self.booleans.any(chosen), value) for chosen, value in written.values()]
             cells.append(self.values.select([*choices, (others, old)] if others != FALSE else choices))
         return tuple(cells)
 
@@ -371,7 +384,7 @@ class Relation:
         if self.program.final is not None:
             (part,) = self._execution(self._rested).conjuncts((), [self.program.final], {})
             final = part.violated ^ 1
-            error = self.booleans.disj(error, part.error)
+            error = self.booleans.disj(error, self.booleans.conj(enabled ^ 1, part.error))
         return Bad("deadlock", "state", 0, self.booleans.conj(enabled ^ 1, final ^ 1), error)
 
     def any_enabled(self, cells: Cells) -> tuple[Literal, Literal]:
@@ -398,3 +411,17 @@ def _written(program: Program) -> set[int]:
     """The columns that some action or helper writes."""
     blocks = [x.effect for x in (*program.initial, *program.actions)] + [f.body for f in program.functions]
     return {s.column for block in blocks for s in statements_of(block) if isinstance(s, ir.Write)}
+
+
+def _alike(actions: Sequence[ir.Action]) -> Iterator[tuple[list[int], int]]:
+    """Actions of the same parameters whose effects end alike, and how many statements they share."""
+    groups: dict[tuple[ir.Local, ...], dict[ir.Statement, list[int]]] = {}
+    for number, action in enumerate(actions):
+        if action.effect and isinstance(action.effect[-1], ir.If | ir.For | ir.Do):
+            groups.setdefault(action.parameters, {}).setdefault(action.effect[-1], []).append(number)
+    for alike in groups.values():
+        for numbers in alike.values():
+            if len(numbers) > 1:
+                effects = [actions[n].effect[::-1] for n in numbers]
+                same = [all(s == group[0] for s in group) for group in zip(*effects, strict=False)]
+                yield numbers, (*same, False).index(False)

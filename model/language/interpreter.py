@@ -200,7 +200,10 @@ class Interpreter:
     def holds(
         self, property: int, before: Valuation | None, numbers: Sequence[int], after: Valuation
     ) -> list[bool]:
-        """Whether each conjunct of a property holds: of the state ``after``, or of the step to it."""
+        """Whether each conjunct of a property holds: of the state ``after``, or of the step to it.
+
+        Where a conjunct is false, one after it that fails counts as true: Python would not evaluate it.
+        """
         compiled = self.program.properties[property]
         declared = next(p for p in self.program.system.properties if p.name == compiled.name)
         subject: list[Any] = [
@@ -216,10 +219,15 @@ class Interpreter:
         if len(compiled.conjuncts) == 1:
             with model_errors():
                 return [bool(self.linker.function(declared.function)(*subject, *arguments))]
-        results = []
+        results: list[bool] = []
         for test in self._property_parts(declared):
-            with model_errors():
-                results.append(bool(test(*subject, *arguments)))
+            try:
+                with model_errors():
+                    results.append(bool(test(*subject, *arguments)))
+            except ModelError:
+                if all(results):
+                    raise
+                results.append(True)
         return results
 
     def _property_parts(self, declared: Property) -> list[Callable[..., bool]]:
