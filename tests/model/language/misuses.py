@@ -143,6 +143,12 @@ MISUSES = [
     in_effect("field-of-element", "s.number = i.level  # <-", "Item has no 'level'", "'.index'"),
     in_effect("alias", "p = s.part  # <-\np.weight = 1", "another name of a Part", "write the whole path"),
     in_effect("alias-of-map", "m = s.level  # <-", "another name of a Map[Item", "write the whole path"),
+    in_effect(
+        "list-reads-what-it-replaces",
+        "s.queue = [j for j in Item if j in s.queue]  # <-",
+        "reads the sequence that it replaces",
+        "compute a set before",
+    ),
     in_effect("set-add", "s.marked.add(i)  # <-", "no method 'add'", "write 's.x |= {a}'"),
     in_effect("set-discard", "s.marked.discard(i)  # <-", "no method 'discard'", "write 's.x -= {a}'"),
     in_effect("set-union", "s.marked = s.marked.union({i})  # <-", "method 'union'", "write 'a | b'"),
