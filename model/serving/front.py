@@ -16,7 +16,13 @@ from __future__ import annotations
 from slotproof.model.language import action, require, some
 from slotproof.model.serving.decode_queues import awaits_kv, break_off, in_decode_queues
 from slotproof.model.serving.manager import unload_adapter
-from slotproof.model.serving.registry import leak_reference, release_without_owner, remembers_given_up_unload
+from slotproof.model.serving.registry import (
+    leak_reference,
+    may_release_without_owner,
+    most_drift,
+    release_without_owner,
+    remembers_given_up_unload,
+)
 from slotproof.model.serving.scheduler import Scheduler
 from slotproof.model.serving.server import Process, Server
 from slotproof.model.serving.step import at_ingest, is_under_way, tidy
@@ -174,7 +180,7 @@ def fail_before_sending(s: Server, a: Adapter) -> None:
     require(not undispatched_failure_releases())
     require(at_ingest(s))
     require(a in unloadable and a not in s.registry.absent)
-    require(s.registry.drift[a] < 1)
+    require(s.registry.drift[a] < most_drift())
     leak_reference(s.registry, a)
 
 
@@ -193,6 +199,7 @@ def answer_error(s: Server, r: Request, listens: bool) -> None:
     require(at_ingest(s))
     require(r in s.replies.errors)
     require(not listens or error_releases_twice())
+    require(not listens or may_release_without_owner(s.registry, s.adapter[r]))
     if listens:
         release_without_owner(s.registry, s.adapter[r])
     close(s, r)

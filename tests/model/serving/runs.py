@@ -11,6 +11,7 @@ from slotproof.checker.verdict import Violated
 from slotproof.model.language import System
 from slotproof.model.language.columns import Valuation, encode
 from slotproof.model.language.compile import compile_system
+from slotproof.model.language.errors import NotEnabled
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.program import Program
 from slotproof.model.releases import Release, release
@@ -101,3 +102,11 @@ class Script:
         outcome = self.interpreter.step(self.interpreter.fresh(self.valuation), number, numbers)
         self.valuation, self.crash = outcome.state, outcome.crash
         return self.state
+
+    def cannot(self, action: str, **arguments: Any) -> None:
+        """The step must not be enabled."""
+        try:
+            self.do(action, **arguments)
+        except NotEnabled:
+            return
+        raise AssertionError(f"{action} is enabled")
