@@ -260,6 +260,7 @@ decode_admission = Scenario(
         "names": {"r1": ["A"], "r2": ["A", "B"]},
         "unloadable": ["A"],
         "role": Role.DECODE,
+        "loop": Loop.NORMAL,
         "loading": Loading.SYNCHRONOUS,
         "traffic": Traffic.ENDLESS,
         "aborts": True,

@@ -20,7 +20,9 @@ Reductions, each exact for what the properties look at:
 - Handshakes are not stored. A candidate that is not handshaken is skipped, and one behind a used-up limit
   (metadata buffers, rows, KV) is not looked at; neither leaves a trace, and with synchronous loading a
   refusal does not either. So ``moved`` names the candidates that the pass looks at, each pass anew, and a
-  server whose handshake ends with the pass that accepts the candidate makes the same states.
+  server whose handshake ends with the pass that accepts the candidate makes the same states. The same set
+  names the transfers that have ended, the retracted rows for which there is KV again, and the rows that
+  are put out for want of it: a request is in one of these stages only.
 - The handshake and the transfer of one request do not end in the same iteration: the writes of the prefill
   server start after the reservation has been sent to it.
 - An abort and a failure reported by the peer set the same mark ``broken``. The next poll reports
@@ -238,9 +240,8 @@ def may_end(rank: Process, moved: Set[Request]) -> Set[Request]:
 
 @action(actor="scheduler", source="disaggregation/decode.py: event_loop_normal_disagg_decode")
 def decode_step(s: Server, k: Rank, moved: Set[Request], ends: Set[Request], quick: bool) -> None:
-    """The decode scheduler goes once through its loop. Resumed, reserved as far as the gate lets them,
-    arrived, or put out for want of KV: {moved}. The last tokens: {ends}; those of arrivals came with their
-    KV: {quick}.
+    """The decode scheduler goes once through its loop. Requests that leave their stage, as far as the gate
+    lets them: {moved}. The last tokens: {ends}; those of arrivals came with their KV: {quick}.
     """
     require(role is Role.DECODE)
     require(has_work(s.ranks[k]))
@@ -275,6 +276,6 @@ def transfer_fails(s: Server, k: Rank, r: Request) -> None:
 
 @initial
 def with_rows(s: Server, limit: Annotated[int, Range(least_rows, requests)]) -> None:
-    """The active set has {limit} rows."""
+    """The active set holds {limit} rows at most."""
     for k in Rank:
         s.ranks[k].decode.rows = limit

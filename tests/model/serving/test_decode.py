@@ -173,10 +173,9 @@ def held(s: Server, k: Rank) -> Set[Adapter]:
 
 def test_the_stages_that_count_never_name_more_adapters_than_slots() -> None:
     """D07: a waiting and a retracted stage on, every release with the gate."""
-    system = system_of("decode-admission", "0.5.20").with_properties([stages_fit])
-    assert "stages-fit" not in violations(system)
-    ungated = system_of("decode-admission", "0.5.19").with_properties([stages_fit])
-    assert violations(ungated)["stages-fit"] == 3
+    gated, ungated = (system_of("decode-admission", name) for name in ("0.5.20", "0.5.19"))
+    assert "stages-fit" not in violations(gated.with_properties([*gated.properties, stages_fit]))
+    assert violations(ungated.with_properties([*ungated.properties, stages_fit]))["stages-fit"] == 3
 
 
 def counted_at_the_next_pass() -> bool:
@@ -275,6 +274,14 @@ def test_every_stage_is_reached_and_every_action_fires() -> None:
         coverage = explored(system_of(scenario, "0.5.20")).coverage
         assert all(depth is not None for depth in coverage.witnesses.values())
         assert [name for name, fired in coverage.fired.items() if fired == 0] == ["disconnect"]
+
+
+@pytest.mark.deep
+def test_a_second_unloadable_adapter_adds_no_violation() -> None:
+    """One unloadable adapter is enough: A and B differ in name alone, and C brings nothing new."""
+    for scenario, name in (("decode-admission", "0.5.20"), ("decode-admission-pinned", "0.5.23")):
+        one = violations(system_of(scenario, name, full=True))
+        assert violations(system_of(scenario, name, full=True, unloadable=["A", "B"])) == one
 
 
 def test_adapters_of_the_domain_are_what_the_scripts_think() -> None:
