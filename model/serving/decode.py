@@ -13,7 +13,7 @@ adapter as occupying a slot (all releases with a gate):
 One iteration of ``event_loop_normal_disagg_decode`` is one step: reservations (the gate), arrivals, the
 batch of imported prefills, the sweep, the forward, its result. The gate comes *before* the sweep, so that
 it sees rows that finished in the iteration before. The tokenizer's steps and aborts lie between two
-iterations (``tokenizer.py`` says why that loses nothing).
+iterations (``front.py`` says why that loses nothing).
 
 Reductions, each exact for what the properties look at:
 
@@ -28,7 +28,6 @@ Reductions, each exact for what the properties look at:
 - An abort and a failure reported by the peer set the same mark ``broken``. The next poll reports
   ``KVPoll.Failed`` for both, and the answer is an output with abort reason 500.
 - A deferred KV release (``_deferred_releases``) holds memory and no adapter: left out.
-
 - The result of a forward is taken at once (the normal loop). With synchronous loading the overlap loop adds
   nothing here: it too shows a finished row to the gate of the next iteration, and the forward in flight is
   ordered before the next one's copies.
