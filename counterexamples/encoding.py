@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import enum
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -71,10 +72,11 @@ class _InOrder(frozenset[str]):
         return iter(self.order)
 
 
-def names(type_: KeyType) -> list[str]:
+@cache
+def names(type_: KeyType) -> tuple[str, ...]:
     """The name of each element, in order; numbered where names would not tell the elements apart."""
-    found = [label(type_.decode(i)) for i in range(type_.size)]
-    return found if len(set(found)) == len(found) else [f"{type_.name}{i}" for i in range(type_.size)]
+    found = tuple(label(type_.decode(i)) for i in range(type_.size))
+    return found if len(set(found)) == len(found) else tuple(f"{type_.name}{i}" for i in range(type_.size))
 
 
 def label(value: Any) -> str:

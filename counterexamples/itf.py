@@ -197,10 +197,22 @@ def _arguments(step: Step | None, known: tuple[Action, ...]) -> dict[str, Any]:
 
 def write(trace: Trace, program: Program, path: Path, scenario: str, system_file: str | None = None) -> None:
     """Write the trace to a file, whole or not at all."""
-    text = json.dumps(document(trace, program, scenario, system_file), indent=1, ensure_ascii=False)
+    text = _text(document(trace, program, scenario, system_file))
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)
+
+
+def _text(raw: Mapping[str, Any]) -> str:
+    """The JSON text with one state a line, so that a difference of two files is one of states."""
+    parts = []
+    for key, value in raw.items():
+        if key == "states":
+            lines = ",\n".join(json.dumps(state, ensure_ascii=False) for state in value)
+            parts.append(f'"states": [\n{lines}\n]')
+        else:
+            parts.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 @cache

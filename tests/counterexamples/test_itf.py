@@ -299,7 +299,7 @@ def test_elements_with_equal_names_stay_apart(traces: dict[str, Trace], tmp_path
     from slotproof.counterexamples.encoding import names
     from slotproof.model.language.types import IndexType
 
-    assert names(IndexType(Twin, 2)) == ["Twin0", "Twin1"]
+    assert names(IndexType(Twin, 2)) == ("Twin0", "Twin1")
 
 
 def test_a_larger_system_refuses_the_states_of_a_smaller_one(
