@@ -315,7 +315,7 @@ def _ends_in_record(type_: MapType) -> bool:
 
 def _name(value: Any) -> str:
     if isinstance(value, enum.Enum):
-        return value.value if isinstance(value.value, str) else value.name
+        return value.name
     return value if isinstance(value, str) else repr(value)
 
 
