@@ -27,6 +27,7 @@ from slotproof.model.language.ir import (
     Write,
 )
 from slotproof.model.language.operands import (
+    TRUE,
     EmptySet,
     Nothing,
     Operand,
@@ -169,7 +170,7 @@ class Sequences(Stores):
                 moves.append(Write(number_, (*place.indices, position), after, None))
             after_index = comparison(">=", position, index)
             moved: Block = tuple(moves)
-            if not isinstance(after_index, Const):
+            if after_index != TRUE:
                 moved = (If(after_index, moved, ()),)
             statements.append(For(position, Span(0, seq.capacity - 1), moved))
         for number_, type_ in self.item_columns(place):
@@ -183,7 +184,7 @@ class Sequences(Stores):
         position = Local(IntType(0, seq.capacity - 1), self.fresh("position"))
         zeros = tuple(self.zero(n, (*place.indices, position), t) for n, t in self.item_columns(place))
         beyond = comparison(">=", position, start)
-        body: Block = zeros if isinstance(beyond, Const) else (If(beyond, zeros, ()),)
+        body: Block = zeros if beyond == TRUE else (If(beyond, zeros, ()),)
         return [For(position, Span(0, seq.capacity), body)]
 
     def sequence_assignment(

@@ -22,6 +22,21 @@ BODIES = {
         else:
             s.queue.pop(s.queue[2].index)
     """,
+    "last item of a full row is taken": """
+        if len(s.queue) < 3:
+            s.queue.append(i)
+        else:
+            s.queue.pop(2)
+            s.flag = s.queue[0] == s.queue[1]
+    """,
+    "second item of a row of two is taken": """
+        if len(s.parts) < 2:
+            s.parts.append(Part(weight=i.index))
+        elif s.owner is None:
+            s.owner = Item(s.parts[0].weight % len(Item))
+        else:
+            s.parts.pop(1)
+    """,
     "filter that fails over nothing": "s.flag = any(False for j in Item if some(s.owner) == j)",
     "second element that fails": "s.flag = i in {i, some(s.owner)}\ns.owner = i",
     "second number that fails": "s.flag = s.number in {s.number, some(s.owner).index}\ns.number = 0",

@@ -7,6 +7,7 @@ where that is possible are written without a test before.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -130,10 +131,15 @@ class Writer:
         return f"{stem}{self.fresh}"
 
     @contextmanager
-    def inside(self, **changes: object) -> Iterator[None]:
+    def inside(self, **changes: Any) -> Iterator[None]:
         """A scope within the present one: names that are added inside are gone after it."""
         outer = self.scope
-        values = {**vars(outer), "names": list(outer.names), "locked": list(outer.locked), **changes}
+        values: dict[str, Any] = {
+            **vars(outer),
+            "names": list(outer.names),
+            "locked": list(outer.locked),
+            **changes,
+        }
         self.scope = Scope(**values)
         try:
             yield
@@ -495,7 +501,13 @@ class Writer:
                 test = f"{index} <= len({path}) < {row.capacity}"
                 change = f"{path}.insert({index}, {item})"
             case 4:
-                targets = [p for p, t in self.places if t in (row.item, Optional(row.item or BOOL))]
+                item_type = row.item
+                wanted = (
+                    [item_type]
+                    if isinstance(item_type, Optional)
+                    else [item_type, Optional(item_type or BOOL)]
+                )
+                targets = [p for p, t in self.places if t in wanted]
                 target = (
                     f"s.{self.keyed(self.pick(targets), 0)} = " if targets and row.item is not None else ""
                 )
