@@ -173,11 +173,12 @@ whole_server = Scenario(
         "loop": Loop.OVERLAP,
         "loading": Loading.BACKGROUND,
         "traffic": Traffic.ENDLESS,
+        "stream": 6,
         "aborts": True,
         "least_room": 1,
         "most_room": 6,
     },
-    full={"failures": True, "names": {"r1": ["A"], "r2": ["A", "B"], "r3": ["base", "C"]}},
+    full={"failures": True, "names": {"r1": ["A", "B"], "r2": ["A", "B"], "r3": ["base", "C"]}},
 )
 
 partial_prompt = Scenario(

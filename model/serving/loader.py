@@ -18,7 +18,7 @@ import enum
 
 from slotproof.model.language import Annotated, Capacity, Record, Seq, Set, decision, field
 from slotproof.model.serving.pool import Pool
-from slotproof.model.serving.vocabulary import Adapter
+from slotproof.model.serving.vocabulary import Adapter, stream
 
 
 class Status(enum.Enum):
@@ -33,7 +33,7 @@ class Loader(Record):
     """``LoRAOverlapLoader``: the table of copies."""
 
     pending: Set[Adapter] = field(set(), "adapters with an entry in the event table")
-    copies: Annotated[Seq[Adapter], Capacity(6)] = field(
+    copies: Annotated[Seq[Adapter], Capacity(stream)] = field(
         [], "copies on the load stream that have not ended, in their order"
     )
     filling: Set[Adapter] = field(set(), "adapters in a slot whose weights are not all there yet")

@@ -81,3 +81,4 @@ give_up = parameter("give_up", bool, False, "the caller of an unload may give up
 failures = parameter("failures", bool, False, "requests may fail after the acquire, before the send")
 least_room = parameter("least_room", int, 6, "half prompts that a prefill holds at least")
 most_room = parameter("most_room", int, 6, "half prompts that a prefill holds at most")
+stream = parameter("stream", int, 2, "copies that can be on the load stream at a time")
