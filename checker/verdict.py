@@ -6,6 +6,7 @@ neither pass nor fail by accident. Ask ``isinstance(verdict, Holds)``.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
@@ -67,7 +68,7 @@ class Violated(_NoTruth):
     traces: tuple[Trace, ...]
     coverage: Coverage
 
-    @property
+    @builtins.property  # the field above has taken the short name
     def trace(self) -> Trace:
         """The shortest trace."""
         return self.traces[0]

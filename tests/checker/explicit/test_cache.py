@@ -62,7 +62,7 @@ def test_a_broken_entry_is_made_again(filled: Path, damage: str) -> None:
             content[len(content) // 2] ^= 0xFF
         kept: dict[str, bytes] = {
             "empty": b"",
-            "short": content[:100],
+            "short": bytes(content[:100]),
             "flipped": bytes(content),
             "foreign": b"no object code",
         }
