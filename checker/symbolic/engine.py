@@ -123,22 +123,19 @@ class _Search:
                 progress(Progress(self._done + 1, len(self._names) - len(self._traces), self.budget.seconds))
             unrolling.extend()
             open_ = [i for i, bad in enumerate(bads) if bad.property not in self._traces]
-            if unrolling.any(open_):
-                self._find(unrolling, bads, open_)
+            self._find(unrolling, bads, open_)
             self._done += 1
             unrolling.close([i for i in open_ if bads[i].property not in self._traces])
 
     def _find(self, unrolling: Unrolling, bads: Sequence[Bad], open_: Sequence[int]) -> None:
-        """Tell apart what can happen at this depth."""
-        run = unrolling.error()
-        if run is not None:
-            self._replay.error(run, self._names)
-        for i in open_:
-            run = unrolling.violation(i)
-            if run is not None:
-                trace = self._replay.trace(run, bads[i])
-                self._traces.setdefault(bads[i].property, []).append(trace)
-                self._violated_at[bads[i].property] = self.budget.seconds
+        """Keep one run for each way of failing that is possible at this depth."""
+        for run, violated in unrolling.runs(open_):
+            if not violated:
+                self._replay.error(run, self._names)
+            for i in violated:
+                name = bads[i].property
+                self._traces.setdefault(name, []).append(self._replay.trace(run, bads[i]))
+                self._violated_at.setdefault(name, self.budget.seconds)
 
     def _verdict(self, name: str, stopped: str) -> Verdict:
         traces = self._traces.get(name)

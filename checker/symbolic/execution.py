@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
@@ -108,16 +108,64 @@ class Execution:
 
     def action(self, action: ir.Action, arguments: Sequence[Value]) -> Result:
         """Run an action with these arguments."""
+        conditions = self._guard(action, arguments)
+        self._context, self._path = tuple(conditions), ()
+        enabled = self._booleans.all(conditions)
+        if enabled == FALSE:
+            self._path = DEAD
+        return self._ended(enabled, self._effect(action.effect))
+
+    def together(
+        self, actions: Sequence[tuple[Literal, ir.Action]], arguments: Sequence[Value], shared: int
+    ) -> list[Result] | None:
+        """Run actions of the same parameters whose effects end with the same ``shared`` statements.
+
+        These are run once, from where the beginning of the action whose literal is true has led. ``None``
+        if that cannot be done, for a beginning may return or crash.
+        """
+        cells, choose = self._cells, self._values.choose
+        guards: list[Literal] = []
+        own: list[list[Literal]] = []
+        reached: list[tuple[Literal, Cells, Locals]] = []
+        for chosen, action in actions:
+            self._cells, self._errors, self._context, self._path = cells, [], (), ()
+            conditions = self._guard(action, arguments)
+            guards.append(self._booleans.all(conditions))
+            self._context, self._path = tuple(conditions), ()
+            exits = self._effect(action.effect[: len(action.effect) - shared])
+            if exits.returns or self._crashes or self._path:
+                return None
+            own.append(self._errors)
+            reached.append((chosen, self._cells, self._locals))
+        _, self._cells, joined = reached[-1]
+        for chosen, written, locals_ in reversed(reached[:-1]):
+            self._cells = self._choose_cells(chosen, written, self._cells)
+            joined = {n: choose(chosen, locals_[n], joined[n]) for n in joined.keys() & locals_.keys()}
+        self._locals = dict(joined)
+        running = [self._booleans.conj(c, g) for (c, _), g in zip(actions, guards, strict=True)]
+        self._context, self._path, self._errors = (self._booleans.any(running),), (), []
+        last = actions[0][1].effect
+        ended = self._ended(TRUE, self._effect(last[len(last) - shared :]))
+        return [
+            replace(ended, enabled=guard, error=self._booleans.any([*errors, ended.error]))
+            for guard, errors in zip(guards, own, strict=True)
+        ]
+
+    def _guard(self, action: ir.Action, arguments: Sequence[Value]) -> list[Literal]:
         self._locals = {p.name: v for p, v in zip(action.parameters, arguments, strict=True)}
         conditions: list[Literal] = []
         for conjunct in action.guard:
             conditions.append(self._literal(conjunct.condition))
             self._path = (*self._path, conditions[-1])
-        enabled = self._booleans.all(conditions)
-        self._context, self._path = tuple(conditions), ()
+        return conditions
+
+    def _effect(self, block: ir.Block) -> _Exits:
         exits = _Exits()
-        if enabled != FALSE:
-            self._block(action.effect, exits)
+        self._block(block, exits)
+        return exits
+
+    def _ended(self, enabled: Literal, exits: _Exits) -> Result:
+        """What the paths that have come to their end add up to."""
         ends = [*exits.returns, _Pending(self._all(self._path), self._cells, {})]
         cells = self._joined(ends)
         crashes: dict[int, list[Literal]] = {}

@@ -146,38 +146,25 @@ class Template:
         return made
 
 
-class Solver:
-    """An incremental Z3 solver for Boolean formulas."""
+class _Solving:
+    """Runs a solver of Z3 in a thread, so that a limit or an interrupt can end it."""
 
-    def __init__(self, formulas: Formulas, budget: Budget, logic: str = "QF_FD") -> None:
+    def __init__(self, formulas: Formulas, budget: Budget) -> None:
         self.context = formulas.context
         self._budget = budget
-        self._solver = z3.SolverFor(logic, ctx=self.context)
-        self._solver.set("ctrl_c", False)  # Python keeps the signal: see ``check``
+        self._model: Any = None
 
-    def add(self, *formulas: Formula) -> None:
-        """Assert formulas for good."""
-        self._solver.add(*formulas)
-
-    def refuse(self, *formulas: Formula) -> None:
-        """Assert for good that these are false."""
-        self._solver.add(*map(z3.Not, formulas))
-
-    def add_under(self, condition: Formula, formulas: Sequence[Formula]) -> None:
-        """Assert that one of these is true where the condition is."""
-        self._solver.add(z3.Or(z3.Not(condition), *formulas))
-
-    def check(self, *assumptions: Formula) -> Answer:
-        """Solve; ``Stopped`` when the budget ends it."""
+    def _solve(self, solver: Any, *assumptions: Formula) -> Answer:
         self._budget.check()
         answers: list[Any] = []
 
         def solve() -> None:
             try:
-                answers.append(self._solver.check(*assumptions))
+                answers.append(solver.check(*assumptions))
             except z3.Z3Exception as error:
                 answers.append(error)
 
+        solver.set("ctrl_c", False)  # Python keeps the signal
         worker = threading.Thread(target=solve, daemon=True)
         worker.start()
         limit = None
@@ -194,13 +181,64 @@ class Solver:
             raise
         answer = answers[0]
         if answer == z3.sat:
+            self._model = solver.model()
             return "sat"
         if answer == z3.unsat:
             return "unsat"
-        reason = str(answer) if isinstance(answer, z3.Z3Exception) else self._solver.reason_unknown()
+        reason = str(answer) if isinstance(answer, z3.Z3Exception) else solver.reason_unknown()
         raise Stopped(limit or f"Z3 gave up: {reason}")
 
     def true(self, formulas: Mapping[Literal, Formula]) -> set[Literal]:
         """Which of these variables are true in the model of the last ``check``."""
-        model = self._solver.model()
-        return {literal for literal, formula in formulas.items() if z3.is_true(model[formula])}
+        return {literal for literal, formula in formulas.items() if z3.is_true(self._model[formula])}
+
+    def holds(self, formula: Formula) -> bool:
+        """Whether a formula is true in the model of the last ``check``."""
+        return bool(z3.is_true(self._model.eval(formula, model_completion=True)))
+
+
+class Solver(_Solving):
+    """An incremental Z3 solver for Boolean formulas: many small questions."""
+
+    def __init__(self, formulas: Formulas, budget: Budget, logic: str = "QF_FD") -> None:
+        super().__init__(formulas, budget)
+        self._solver = z3.SolverFor(logic, ctx=self.context)
+
+    def add(self, *formulas: Formula) -> None:
+        """Assert formulas for good."""
+        self._solver.add(*formulas)
+
+    def refuse(self, *formulas: Formula) -> None:
+        """Assert for good that these are false."""
+        self._solver.add(*map(z3.Not, formulas))
+
+    def add_under(self, condition: Formula, formulas: Sequence[Formula]) -> None:
+        """Assert that one of these is true where the condition is."""
+        self._solver.add(z3.Or(z3.Not(condition), *formulas))
+
+    def check(self, *assumptions: Formula) -> Answer:
+        """Solve; ``Stopped`` when the budget ends it."""
+        return self._solve(self._solver, *assumptions)
+
+
+class OneShot(_Solving):
+    """A solver that starts afresh with each question: few large ones."""
+
+    def __init__(self, formulas: Formulas, budget: Budget, tactic: str = "qfbv") -> None:
+        super().__init__(formulas, budget)
+        self._tactic = tactic
+        self._asserted: list[Formula] = []
+
+    def add(self, *formulas: Formula) -> None:
+        """Assert formulas for good."""
+        self._asserted.extend(formulas)
+
+    def refuse(self, *formulas: Formula) -> None:
+        """Assert for good that these are false."""
+        self._asserted.extend(map(z3.Not, formulas))
+
+    def check(self, question: Sequence[Formula]) -> Answer:
+        """Solve for one of these to be true; ``Stopped`` when the budget ends it."""
+        solver = z3.Tactic(self._tactic, ctx=self.context).solver()
+        solver.add(*self._asserted, z3.Or(*question, self.context))
+        return self._solve(solver)

@@ -338,3 +338,69 @@ def burnt(s: Fuse) -> bool:
 
 fuse = System("fuse", Fuse, initial=[cut], actions=[burn, rain], properties=[never_one, fast_is_dry])
 stopping_fuse = System("stopping-fuse", Fuse, initial=[cut], actions=[burn, rain], final=burnt)
+
+
+# Actions that end with the same statements, which the relation runs once.
+
+
+class Kitchen(State):
+    """A pot on a stove."""
+
+    heat: Annotated[int, Range(0, 3)] = field(0, "how hot")
+    full: bool = field(False, "whether there is water")
+    used: Set[Node] = field(frozenset(), "hobs used so far")
+    log: Annotated[Seq[Node], Capacity(3)] = field((), "hobs in the order of their use")
+
+
+def cook(s: Kitchen, n: Node) -> bool:
+    """What all have in common: an early return, a crash, a full sequence."""
+    if n in s.used:
+        return False
+    s.used |= {n}
+    s.log.append(n)
+    if s.heat == 3 and not s.full:
+        crash("burnt")
+    return True
+
+
+@action
+def warm(s: Kitchen, n: Node) -> None:
+    """More heat."""
+    require(s.heat < 3)
+    s.heat += 1
+    wanted = s.full
+    if cook(s, n):
+        s.full = not wanted
+
+
+@action
+def fill(s: Kitchen, n: Node) -> None:
+    """Water, and less heat."""
+    require(not s.full and s.heat > 0)
+    wanted = s.heat < 2
+    s.heat -= 1
+    if cook(s, n):
+        s.full = not wanted
+
+
+@action
+def clean(s: Kitchen, n: Node) -> None:
+    """The beginning can be the end, too."""
+    require(n in s.used)
+    wanted = True
+    if s.heat == 1:
+        return
+    s.used -= {n}
+    s.heat = 0
+    if cook(s, n):
+        s.full = not wanted
+
+
+@invariant
+def in_order(s: Kitchen) -> bool:
+    """False in time."""
+    return len(s.log) < 3 or s.log[0].index <= s.log[1].index
+
+
+kitchen = System("kitchen", Kitchen, actions=[warm, fill], properties=[in_order])
+cleaned_kitchen = System("cleaned-kitchen", Kitchen, actions=[warm, fill, clean], properties=[in_order])

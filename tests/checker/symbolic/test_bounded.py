@@ -158,6 +158,18 @@ def test_a_state_without_successors_is_a_deadlock_unless_it_is_final() -> None:
     assert unknown(stopping["deadlock"]).reason == "nothing to depth 7"
 
 
+def test_crashes_and_errors_of_statements_that_are_run_once() -> None:
+    program = compile_system(gym.kitchen)
+    found = check_bounded(program, (), limits=Limits(depth=6))
+    for name, length in {"no-crash-burnt": 3, "in-order": 3}.items():
+        trace = violated(found[name]).trace
+        assert len(trace) == length
+    with pytest.raises(ModelError) as error:
+        check_bounded(compile_system(gym.cleaned_kitchen), (), ["deadlock"], limits=Limits(depth=6))
+    assert error.value.site is not None
+    assert "s.log.append(n)" in error.value.site.text
+
+
 # Model errors
 
 

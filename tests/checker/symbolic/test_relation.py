@@ -13,7 +13,7 @@ from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.program import Program
 from tests.checker.symbolic import gym
 
-SYSTEMS = [gym.numbers, gym.sets, gym.boxes, gym.queues, gym.fuse]
+SYSTEMS = [gym.numbers, gym.sets, gym.boxes, gym.queues, gym.fuse, gym.kitchen]
 
 
 def stored(program: Program, state: Valuation) -> Valuation:
@@ -75,3 +75,15 @@ def test_a_large_range_is_binary_in_any_encoding() -> None:
 def test_unknown_property() -> None:
     with pytest.raises(KeyError):
         relation(compile_system(gym.fuse), ()).bads("no-crash-later")
+
+
+def test_statements_at_the_end_of_several_actions_are_run_once() -> None:
+    made = relation(compile_system(gym.kitchen), ())
+    warm, fill = (m.result for m in made.moves)
+    assert warm.after is fill.after
+    assert warm.enabled != fill.enabled
+
+
+def test_a_beginning_that_may_return_is_run_with_its_end() -> None:
+    made = relation(compile_system(gym.cleaned_kitchen), ())
+    assert len({id(m.result.after) for m in made.moves}) == len(made.moves)
