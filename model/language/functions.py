@@ -27,7 +27,7 @@ from slotproof.model.language.program import Point, Premise
 from slotproof.model.language.source import Source
 from slotproof.model.language.statements import Statements
 from slotproof.model.language.system import System
-from slotproof.model.language.types import ScalarType, ValueType
+from slotproof.model.language.types import RecordType, ScalarType, ValueType
 from slotproof.model.language.values import State
 from slotproof.model.language.walk import expressions_of, statements_of
 
@@ -226,7 +226,12 @@ class Functions:
         self, hint: Any, type_: ValueType, name: str, text: Source, body: Conversions, node: ast.Call
     ) -> None:
         expected = self.binding.type_of(hint, text.site(text.tree))
-        if expected != type_:
+        extended = (
+            isinstance(expected, RecordType)
+            and isinstance(type_, RecordType)
+            and issubclass(type_.cls, expected.cls)
+        )
+        if expected != type_ and not extended:
             raise body.error(node, f"parameter '{name}' of {text.name} is a {expected}, a {type_} is given")
 
     def _scalar_argument(
