@@ -28,10 +28,12 @@ from slotproof.model.language.operands import (
     Nothing,
     Operand,
     Place,
+    choice,
     clamp,
     comparison,
     conjunction,
     disjunction,
+    evaluated,
     member,
     negation,
     number,
@@ -185,10 +187,12 @@ class Comprehensions(Conversions):
         body_, default = self.unified(body, self.operand(default_node), node)
         if never(source, condition):
             return default
-        if isinstance(body_.type, IntType) and isinstance(default.type, IntType):
-            ranged = IntType(min(body_.type.low, default.type.low), max(body_.type.high, default.type.high))
-            return Fold(ranged, kind, variable, source, kept, body_, default, None, None)
-        return Fold(body_.type, kind, variable, source, kept, body_, default, None, None)
+        common = body_.type
+        if isinstance(common, IntType) and isinstance(default.type, IntType):
+            common = IntType(min(common.low, default.type.low), max(common.high, default.type.high))
+        found = Fold(common, kind, variable, source, kept, body_, default, None, None)
+        checks = evaluated(default)  # Python evaluates it first, needed or not
+        return choice(conjunction(checks), found, default) if checks else found
 
     def default_of(self, kind: str, node: ast.Call) -> ast.expr | None:
         """The default of ``min``, ``max`` and ``next``."""

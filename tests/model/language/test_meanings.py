@@ -38,6 +38,7 @@ BODIES = {
             s.parts.pop(1)
     """,
     "filter that fails over nothing": "s.flag = any(False for j in Item if some(s.owner) == j)",
+    "default that fails and is not needed": "s.owner = max({i}, default=Item(s.number + 3))\ns.number = 0",
     "second element that fails": "s.flag = i in {i, some(s.owner)}\ns.owner = i",
     "second number that fails": "s.flag = s.number in {s.number, some(s.owner).index}\ns.number = 0",
     "element that fails in an empty row": "s.flag = some(s.owner) in s.queue\ns.queue = [i]",
