@@ -6,7 +6,7 @@ relation: first whether any of them fails at a depth, then which.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
@@ -42,7 +42,7 @@ class Run:
 class Unrolling:
     """The relation for steps 1, 2, …, one after the other.
 
-    ``extend`` adds a step, ``runs`` asks about runs that end with it, ``close`` keeps the negative
+    ``extend`` adds a step, ``run`` asks about runs that end with it, ``close`` keeps the negative
     answers. Each question is solved from the beginning: what Z3 does to a whole formula before its
     search saves more than what it would remember of the last question (measured on the server, 8 steps:
     a third of the time).
@@ -119,20 +119,16 @@ class Unrolling:
         self._states.append(fresh)
         self._inputs.append(inputs)
 
-    def runs(self, bads: Sequence[int]) -> Iterator[tuple[Run, list[int]]]:
-        """Runs of this length that end with violations: for each of ``bads`` that is possible, the first.
+    def run(self, bads: Sequence[int], *, errors: bool) -> tuple[Run, list[int]] | None:
+        """A run of this length that ends with some of these violations, and which they are.
 
-        A run that ends with a model error comes with none of them.
+        With ``errors`` it may end with a model error and none of them.
         """
-        open_ = list(bads)
-        while True:
-            asked = [self._error, *(self._asked[i] for i in open_)]
-            if self._solver.check(asked) == "unsat":
-                return
-            failed, *violated = map(self._solver.holds, asked)
-            found = [] if failed else [i for i, true in zip(open_, violated, strict=True) if true]
-            yield self._run(complete=not failed), found
-            open_ = [i for i in open_ if i not in found]
+        asked = [self._asked[i] for i in bads]
+        if self._solver.check([*asked, *([self._error] if errors else [])]) == "unsat":
+            return None
+        found = [i for i, literal in zip(bads, asked, strict=True) if self._solver.holds(literal)]
+        return self._run(complete=bool(found)), found
 
     def close(self, bads: Sequence[int]) -> None:
         """Assert that no run of this length ends with a model error or these violations, or with a crash."""

@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from slotproof.checker.symbolic.bounded import Unrolling
+from slotproof.checker.symbolic.bounded import Run, Unrolling
 from slotproof.checker.symbolic.layers import layers
 from slotproof.checker.symbolic.relation import Bad, Encoding, Relation, relation
 from slotproof.checker.symbolic.replaying import DEADLOCK, NO_CRASH, Disagreement, Replay
@@ -67,8 +67,9 @@ def check_bounded(
     A property is done with the depth at which it is first violated; it gets one trace for each of its
     conjuncts that fails at that depth. Depth (20 by default), seconds and memory of ``limits`` end
     the search, and so do SIGINT and SIGTERM: what is open then is ``unknown``. The coverage says how
-    deep the search was; it counts no states. Raises ``ModelError`` where a run of that length leaves
-    the model, as the interpreter words it; ``KeyError`` for a property that the program does not have.
+    deep the search was; it counts no states. Raises ``ModelError`` where a run leaves the model, as the
+    interpreter words it, unless all properties are violated by runs that are not longer; ``KeyError``
+    for a property that the program does not have.
     """
     limits = limits or Limits()
     names = tuple(dict.fromkeys(properties_of(program) if properties is None else properties))
@@ -129,13 +130,23 @@ class _Search:
 
     def _find(self, unrolling: Unrolling, bads: Sequence[Bad], open_: Sequence[int]) -> None:
         """Keep one run for each way of failing that is possible at this depth."""
-        for run, violated in unrolling.runs(open_):
-            if not violated:
-                self._replay.error(run, self._names)
+        left = list(open_)
+        wrong: Run | None = None
+        while left:
+            # An error is asked for until one is found, unless nothing has to be searched any deeper.
+            errors = wrong is None and len(self._traces) < len(self._names)
+            found = unrolling.run(left, errors=errors)
+            if found is None:
+                break
+            run, violated = found
+            wrong = wrong if violated else run
             for i in violated:
                 name = bads[i].property
                 self._traces.setdefault(name, []).append(self._replay.trace(run, bads[i]))
                 self._violated_at.setdefault(name, self.budget.seconds)
+            left = [i for i in left if i not in violated]
+        if wrong is not None and len(self._traces) < len(self._names):
+            self._replay.error(wrong, self._names)
 
     def _verdict(self, name: str, stopped: str) -> Verdict:
         traces = self._traces.get(name)

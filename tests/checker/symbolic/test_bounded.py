@@ -207,6 +207,12 @@ def reads(s: Leaky) -> bool:
     return s.count < 2 or some(s.maybe)
 
 
+@step_invariant(on=count_up)
+def short(before: Leaky, after: Leaky) -> bool:
+    """False with the third step."""
+    return before.count < 2
+
+
 @invariant
 def holds(s: Leaky) -> bool:
     """Holds."""
@@ -238,6 +244,13 @@ def test_a_model_error_is_raised_at_its_depth_with_its_line(
     assert site is not None
     with open(site.file) as source:
         assert line in source.read().splitlines()[site.line - 1]
+
+
+def test_a_violation_ends_the_search_before_an_error_that_is_not_nearer() -> None:
+    program = compile_system(System("leaky", Leaky, actions=[count_up], properties=[short, holds]))
+    assert len(violated(check_bounded(program, (), ["short"])["short"]).trace) == 3
+    with pytest.raises(ModelError):
+        check_bounded(program, (), ["short", "holds"])
 
 
 # Limits and misuse
