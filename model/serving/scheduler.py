@@ -44,9 +44,14 @@ class Scheduler(Record):
     resumed: Request | None = field(None, "the partial prompt that this pass goes on with (can_run_list)")
 
 
+def is_row(scheduler: Scheduler, r: Request) -> bool:
+    """Whether the request is a row of a batch, finished or not, or its prompt is computed in part."""
+    return r in scheduler.running or r in scheduler.last or scheduler.chunk == r or scheduler.resumed == r
+
+
 def holds(scheduler: Scheduler, r: Request) -> bool:
     """Whether the process still has the request, a finished row included."""
-    return r in scheduler.waiting or r in scheduler.running or r in scheduler.last or scheduler.chunk == r
+    return r in scheduler.waiting or is_row(scheduler, r)
 
 
 def queued(scheduler: Scheduler) -> Set[Request]:

@@ -28,7 +28,9 @@ from slotproof.model.serving.scheduler import (
     Batch,
     Scheduler,
     foresees_the_end,
+    holds,
     in_flight,
+    is_row,
     merge,
     queued,
     sweep,
@@ -277,19 +279,13 @@ def is_under_way(s: Server, r: Request) -> bool:
         or r in s.replies.echoes
         or r in s.tokenizer.looked_up
         or s.tokenizer.promised == r
-        or any(
-            r in s.ranks[k].scheduler.waiting
-            or r in s.ranks[k].scheduler.running
-            or r in s.ranks[k].scheduler.last
-            or in_decode_queues(s.ranks[k].decode, r)
-            for k in Rank
-        )
+        or any(holds(s.ranks[k].scheduler, r) or in_decode_queues(s.ranks[k].decode, r) for k in Rank)
     )
 
 
 def tidy(s: Server, rank: Process) -> None:
     """Forget what is said of requests that have left: such fields would tell states apart that are one."""
-    rows = rank.scheduler.running | rank.scheduler.last
+    rows = {r for r in Request if is_row(rank.scheduler, r)}
     rank.scheduler.finished &= rows
     rank.scheduler.to_finish &= rows | {r for r in Request if r in rank.decode.retracted}
     for r in Request:

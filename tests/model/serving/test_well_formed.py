@@ -8,10 +8,10 @@ import pytest
 
 from slotproof.model.language import invariant
 from slotproof.model.serving.pool import can_be_victim
-from slotproof.model.serving.scheduler import holds
+from slotproof.model.serving.scheduler import holds, is_row
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.step import is_under_way
-from slotproof.model.serving.vocabulary import BASE, Adapter, Rank, Request, slots
+from slotproof.model.serving.vocabulary import BASE, Adapter, Loop, Rank, Request, slots
 from tests.model.serving.runs import system_of, violations
 
 SCENARIOS = (
@@ -38,8 +38,10 @@ def a_request_is_in_one_place(s: Server) -> bool:
         )
         and all(len(s.ranks[k].scheduler.finished & s.ranks[k].scheduler.to_finish) == 0 for k in Rank)
         and all(
-            s.ranks[k].scheduler.finished | s.ranks[k].scheduler.to_finish
-            <= s.ranks[k].scheduler.running | s.ranks[k].scheduler.last
+            all(
+                is_row(s.ranks[k].scheduler, r)
+                for r in s.ranks[k].scheduler.finished | s.ranks[k].scheduler.to_finish
+            )
             for k in Rank
         )
         and all(all(holds(s.ranks[k].scheduler, r) for r in s.ranks[k].scheduler.picks) for k in Rank)
@@ -107,6 +109,15 @@ CHECKS = (
 def test_every_state_is_well_formed(scenario: str, version: str) -> None:
     """On every release, in every scenario of one server."""
     system = system_of(scenario, version)
+    found = violations(replace(system, properties=CHECKS, witnesses=()))
+    assert not {c.name for c in CHECKS} & found.keys()
+    assert "deadlock" not in found
+
+
+@pytest.mark.parametrize("version", ["0.5.13", "0.5.23"])
+def test_background_loading_in_the_normal_loop_is_well_formed(version: str) -> None:
+    """A combination that no scenario has."""
+    system = system_of("whole-server", version, loop=Loop.NORMAL)
     found = violations(replace(system, properties=CHECKS, witnesses=()))
     assert not {c.name for c in CHECKS} & found.keys()
     assert "deadlock" not in found
