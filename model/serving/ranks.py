@@ -95,17 +95,34 @@ def reads_all_ranks(s: Server) -> bool:
     return all(Block.GLOBAL in s.ranks[k].routing.prepared for k in Rank)
 
 
-def misroute(s: Server, rank: Process) -> None:
-    """Note the rows with an adapter of which some layer computes a part without it, or with a stale block.
+def reaches_others(s: Server, k: Rank) -> bool:
+    """Whether segments of some rank's own block can fall on rows of this rank that are not theirs.
+
+    A rank lays its segments over the gathered rows from the first one on, wherever its own rows begin: over
+    those of the ranks before it, and shifted over its own. Row counts and the order of rows are open. What an
+    idle rank has left over falls on anyone's rows.
+    """
+    own = any(s.adapter[r] != BASE for r in s.ranks[k].forward.rows)
+    return (
+        any(len(s.ranks[j].routing.stale) > 0 for j in Rank if j != k)
+        or any(any(s.adapter[r] != BASE for r in s.ranks[j].forward.rows) for j in Rank if j > k)
+        or (own and any(len(s.ranks[j].forward.rows) > 0 for j in Rank if j < k))
+    )
+
+
+def misroute(s: Server, k: Rank) -> None:
+    """Note the rows of which some layer computes a part with another adapter than theirs, or without it.
 
     A layer that is cut over the ranks computes a row in parts, one on each rank; a rank that knows only its
-    own rows does not apply the adapters of the others. Rows of the base model that such a rank adapts by
-    mistake are not told.
+    own rows does not apply the adapters of the others, and applies its own where it must not.
     """
-    local = len(rank.routing.bypassed | rank.routing.stale) > 0
+    local = len(s.ranks[k].routing.bypassed | s.ranks[k].routing.stale) > 0
     cut = any(gathers(layer) and layer in targets for layer in Layer)
-    if local or (cut and not reads_all_ranks(s)):
-        rank.forward.misrouted |= {r for r in rank.forward.rows if s.adapter[r] != BASE}
+    alone = cut and not reads_all_ranks(s)
+    if local or alone:
+        s.ranks[k].forward.misrouted |= {r for r in s.ranks[k].forward.rows if s.adapter[r] != BASE}
+    if alone and reaches_others(s, k):
+        s.ranks[k].forward.misrouted |= s.ranks[k].forward.rows
 
 
 def may_end(scheduler: Scheduler, r: Request) -> bool:
@@ -145,7 +162,7 @@ def step_together(s: Server, ends: Set[Request]) -> None:
             else:
                 run_layers(s.ranks[k].routing, len(s.ranks[k].forward.rows) == 0, passes and k in prefills)
         for k in Rank:
-            misroute(s, s.ranks[k])
+            misroute(s, k)
     for k in Rank:
         if k in prefills:
             end_iteration(s, s.ranks[k], Batch.PREFILL, set(), ends)

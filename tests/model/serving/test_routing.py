@@ -235,6 +235,21 @@ def test_rows_of_other_ranks_need_the_global_block() -> None:
     assert violations(system_of("idle-rank", swapped))["right-adapter"] == 2
 
 
+def test_a_rank_applies_its_adapter_to_base_rows_of_the_ranks_before_it() -> None:
+    """I18, found by replay on the reference: local segments lie over the gathered rows from the first on."""
+    script = Script(system_of("idle-rank", "0.5.17"))
+    script.do("arrive", k=RANK0, r=R2, a=BASE)
+    script.do("arrive", k=RANK1, r=R1, a=A)
+    assert script.do("step_together", ends=frozenset()).ranks[RANK0].forward.misrouted == {R2}
+
+    script = Script(system_of("idle-rank", "0.5.17"))
+    script.do("arrive", k=RANK1, r=R2, a=BASE)
+    script.do("arrive", k=RANK0, r=R1, a=A)
+    state = script.do("step_together", ends=frozenset())
+    assert state.ranks[RANK1].forward.misrouted == set()
+    assert state.ranks[RANK0].forward.misrouted == {R1}
+
+
 def test_the_union_of_all_ranks_always_fits_if_every_adapter_is_pinned() -> None:
     """I18: at most one slot less than there are is pinned; without pins the global fit test fails."""
     pinned = violations(system_of("idle-rank", "0.5.22", full=True))
