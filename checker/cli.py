@@ -16,8 +16,11 @@ from typing import Any
 import click
 
 from slotproof.checker.commands.check import check
+from slotproof.checker.commands.conform import conform
 from slotproof.checker.commands.explain import explain
+from slotproof.checker.commands.export import export
 from slotproof.checker.commands.listing import listing
+from slotproof.checker.commands.replay import replay
 from slotproof.checker.usage import UsageProblem, near
 from slotproof.counterexamples.errors import TraceError
 
@@ -114,3 +117,6 @@ def main() -> None:
 main.add_command(check)
 main.add_command(listing)
 main.add_command(explain)
+main.add_command(export)
+main.add_command(replay)
+main.add_command(conform)

@@ -38,7 +38,7 @@ def explain(trace: Path, format: str, system: str | None) -> int:
     from slotproof.counterexamples.verify import verify
 
     file = read(trace)
-    program = _program(file, system)
+    program = program_of_file(file, system)
     found = file.trace(program)
     changed = file.digest != program.digest
     try:
@@ -55,7 +55,7 @@ def explain(trace: Path, format: str, system: str | None) -> int:
     return 0
 
 
-def _program(file: TraceFile, system_file: str | None) -> Program:
+def program_of_file(file: TraceFile, system_file: str | None) -> Program:
     """The program that a trace runs through, compiled with the parameters of its file."""
     from slotproof.model.language.compile import compile_system
     from slotproof.model.language.errors import LanguageError, ModelError
