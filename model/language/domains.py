@@ -64,8 +64,8 @@ class DomainMeta(type):
 class Domain(metaclass=DomainMeta):
     """A finite domain; subclass it with ``size`` (an int or an int parameter) and ``names``.
 
-    ``names`` is a format of ``{n}`` (from 1) or ``{i}`` (from 0), or a sequence of names. Elements
-    are equal by domain and number, and ordered by number.
+    ``names`` is a format of ``{n}`` (from 1) or ``{i}`` (from 0), or a sequence of names; elements beyond
+    its end are numbered. Elements are equal by domain and number, and ordered by number.
     """
 
     size: ClassVar[Any]
@@ -77,6 +77,13 @@ class Domain(metaclass=DomainMeta):
         if not isinstance(declared, (int, Parameter)) or isinstance(declared, bool):
             raise LanguageError(
                 f"domain {cls.__name__}: size is {size!r}; write a number or an int parameter", callers_line()
+            )
+        wrong = _wrong_names(names, 1 if declared == 1 else 64) if names else None
+        if wrong is not None:
+            raise LanguageError(
+                f"domain {cls.__name__}: names={names!r} {wrong}; write a format with {{i}} or {{n}},"
+                f" such as \"{cls.__name__.lower()}{{n}}\", or a tuple of different names",
+                callers_line(),
             )
         cls.size = declared
         cls.names = names or cls.__name__.lower() + "{i}"
@@ -111,3 +118,16 @@ class Domain(metaclass=DomainMeta):
 
     def __repr__(self) -> str:
         return self.name_of(self.index)
+
+
+def _wrong_names(names: Any, elements: int) -> str | None:
+    """What is wrong with the names of a domain's first elements, if anything is."""
+    if isinstance(names, str):
+        try:
+            found = [names.format(i=i, n=i + 1) for i in range(elements)]
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
+            return f"is no format of {{i}} and {{n}} ({error})"
+        return None if len(set(found)) == elements else "gives elements the same name"
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) and name for name in names):
+        return "is no sequence of names"
+    return None if len(set(names)) == len(names) else "has a name twice"

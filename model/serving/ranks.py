@@ -142,7 +142,7 @@ def step_together(s: Server, ends: Set[Request]) -> None:
     decodes: Set[Rank] = set()
     for k in Rank:
         begin_iteration(s, s.ranks[k], most_room)
-        if ask_queue(s.ranks[k], s.adapter, most_room):
+        if ask_queue(s.ranks[k], s.adapter):
             kind = form_batch(s, s.ranks[k], set())
             if kind is Batch.PREFILL:
                 prefills |= {k}

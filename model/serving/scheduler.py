@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 
 from slotproof.model.language import Annotated, Range, Record, Seq, Set, decision, field
-from slotproof.model.serving.vocabulary import Loop, Request, loop, requests
+from slotproof.model.serving.vocabulary import Loop, Request, least_room, loop, most_room, requests
 
 
 class Batch(enum.Enum):
@@ -26,7 +26,7 @@ class Scheduler(Record):
     A row stays in ``running`` after it has finished, until a sweep (``filter_batch``). In the overlap loop
     ``in_flight`` says which forward has been launched and not processed: a decode's rows are those of
     ``running`` (nothing joins or leaves the active set between a decode's launch and the next iteration),
-    a prefill's rows are ``last``. ``asked``, ``picks`` and ``resumed`` are used while an iteration stands
+    a prefill's rows are ``last``. ``asked``, ``room``, ``picks`` and ``resumed`` are used while an iteration stands
     between two candidates of its pass over the queue.
     """
 
@@ -39,6 +39,9 @@ class Scheduler(Record):
     chunk: Request | None = field(None, "chunked_req: the request whose prompt is computed only in part")
     asked: Annotated[int, Range(0, requests)] | None = field(
         None, "within a pass over the queue: how many candidates the gate has answered"
+    )
+    room: Annotated[int, Range(least_room, most_room)] = field(
+        most_room, "half prompts that this pass has room for (PrefillAdder's token budget)"
     )
     picks: Set[Request] = field(set(), "requests that this pass has admitted from the queue (can_run_list)")
     resumed: Request | None = field(None, "the partial prompt that this pass goes on with (can_run_list)")

@@ -78,6 +78,7 @@ def begin_iteration(s: Server, rank: Process, room: int) -> None:
     merge(rank.scheduler)
     sweep_before_the_pass(rank.scheduler)
     rank.scheduler.asked = 0
+    rank.scheduler.room = room
     rank.scheduler.resumed = rank.scheduler.chunk
     if room > 1:
         rank.scheduler.chunk = None
@@ -88,9 +89,9 @@ def used_room(scheduler: Scheduler) -> int:
     return 2 * len(scheduler.picks) + (1 if scheduler.resumed is not None else 0)
 
 
-def is_spent(scheduler: Scheduler, room: int) -> bool:
+def is_spent(scheduler: Scheduler) -> bool:
     """Whether no token is left for another candidate: an unfinished partial prompt takes all there are."""
-    return used_room(scheduler) >= room or (
+    return used_room(scheduler) >= scheduler.room or (
         scheduler.resumed is not None and scheduler.chunk == scheduler.resumed
     )
 
@@ -135,7 +136,7 @@ def occupied(rank: Process, adapter: Map[Request, Adapter]) -> Set[Adapter]:
     return {adapter[r] for r in rows}
 
 
-def ask_queue(rank: Process, adapter: Map[Request, Adapter], room: int) -> bool:
+def ask_queue(rank: Process, adapter: Map[Request, Adapter]) -> bool:
     """Ask the gate about the candidates not asked yet; whether the pass has come to its end.
 
     It has not when a copy is in flight that may end before the next question.
@@ -147,7 +148,7 @@ def ask_queue(rank: Process, adapter: Map[Request, Adapter], room: int) -> bool:
         if seen <= some(rank.scheduler.asked):
             left -= {r}
             continue
-        if is_spent(rank.scheduler, room) and spent_room_ends_the_pass():
+        if is_spent(rank.scheduler) and spent_room_ends_the_pass():
             return True
         answer = ask_gate(rank, r, adapter[r], occupied(rank, adapter))
         if answer is Answer.LOOK_AGAIN:
@@ -158,11 +159,11 @@ def ask_queue(rank: Process, adapter: Map[Request, Adapter], room: int) -> bool:
             rank.gate.refused |= {r}
             if refusal_ends_the_pass():
                 break
-        elif is_spent(rank.scheduler, room):
+        elif is_spent(rank.scheduler):
             return True
         else:
             rank.scheduler.picks |= {r}
-            if used_room(rank.scheduler) > room:
+            if used_room(rank.scheduler) > rank.scheduler.room:
                 rank.scheduler.chunk = r
                 return True
         if loading is Loading.BACKGROUND and len(rank.loader.copies) > 0 and len(left) > 0:
@@ -216,6 +217,7 @@ def end_iteration(s: Server, rank: Process, kind: Batch, before: Set[Request], e
     rank.scheduler.picks = set()
     rank.scheduler.resumed = None
     rank.scheduler.asked = None
+    rank.scheduler.room = most_room
 
 
 def launch(s: Server, rank: Process, ends: Set[Request], by_length: Set[Request]) -> None:
@@ -310,7 +312,7 @@ def schedule(
     require(has_work(s.ranks[k].scheduler))
     require(ends_as_it_must(s, s.ranks[k].scheduler, ends, by_length))
     begin_iteration(s, s.ranks[k], room)
-    if ask_queue(s.ranks[k], s.adapter, room):
+    if ask_queue(s.ranks[k], s.adapter):
         launch(s, s.ranks[k], ends, by_length)
     tidy(s, s.ranks[k])
 
@@ -321,16 +323,14 @@ def go_on(
     k: Rank,
     ends: Set[Request],
     by_length: Set[Request],
-    room: Annotated[int, Range(least_room, most_room)],
 ) -> None:
     """The scheduler goes on with the candidates of its pass that the gate has not answered, and then
-    launches as in ``schedule``. The last tokens: {ends}, by length: {by_length}; room for {room} half
-    prompts in the whole pass.
+    launches as in ``schedule``. The last tokens: {ends}, by length: {by_length}.
     """
     require(loading is Loading.BACKGROUND)
     require(s.ranks[k].scheduler.asked is not None)
     require(ends_as_it_must(s, s.ranks[k].scheduler, ends, by_length))
-    if ask_queue(s.ranks[k], s.adapter, room):
+    if ask_queue(s.ranks[k], s.adapter):
         launch(s, s.ranks[k], ends, by_length)
     tidy(s, s.ranks[k])
 
