@@ -82,7 +82,7 @@ class Domain(metaclass=DomainMeta):
         if wrong is not None:
             raise LanguageError(
                 f"domain {cls.__name__}: names={names!r} {wrong}; write a format with {{i}} or {{n}},"
-                f" such as \"{cls.__name__.lower()}{{n}}\", or a tuple of different names",
+                f' such as "{cls.__name__.lower()}{{n}}", or a tuple of different names',
                 callers_line(),
             )
         cls.size = declared

@@ -293,8 +293,8 @@ def test_a_file_is_written_whole_or_not_at_all(
 
 
 def test_elements_with_equal_names_stay_apart(traces: dict[str, Trace], tmp_path: Path) -> None:
-    class Twin(shop.Good, size=2, names="twin"):
-        """Two elements of one name."""
+    class Twin(shop.Good, size=2, names=("twin1",)):
+        """The second has no name of its own, and the one that it gets is the first's."""
 
     from slotproof.counterexamples.encoding import names
     from slotproof.model.language.types import IndexType

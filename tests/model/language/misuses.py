@@ -773,6 +773,30 @@ MISUSES = [
         """,
         ("domain Named: size is 'three'", "write a number or an int parameter"),
     ),
+    *(
+        Misuse(
+            f"names-{name}",
+            f"""
+            class Named(Domain, size=count, names={names}):  # <-
+                '''Three.'''
+
+            @action
+            def step(s: S) -> None:
+                s.flag = True
+            """,
+            ("domain Named: names=", said, "write a format", "tuple of different names"),
+        )
+        for name, names, said in (
+            ("in-one-text", '"ABC"', "the same name"),
+            ("of-another-word", '"n{x}"', "is no format"),
+            ("with-an-open-brace", '"n{"', "is no format"),
+            ("of-a-place", '"n{0}"', "is no format"),
+            ("of-a-calculation", '"n{i//2}"', "is no format"),
+            ("that-are-equal", '("a", "b", "a")', "a name twice"),
+            ("that-are-numbers", "[1, 2, 3]", "no sequence of names"),
+            ("that-are-no-sequence", "3", "no sequence of names"),
+        )
+    ),
     Misuse(
         "parameter-outside",
         """
