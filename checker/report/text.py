@@ -162,7 +162,10 @@ class _Printer:
         if len(searches) == 1 or self.verbose:
             for cell in reversed(searches.values()):
                 self._line(words.covered(cell.verdict.coverage), indent=2)
-                for text in words.met(cell.subject, cell.verdict.coverage, verbose=self.verbose):
+                lines = words.met([(cell.subject, cell.verdict.coverage)])
+                if self.verbose:
+                    lines += words.counted(cell.subject, cell.verdict.coverage)
+                for text in lines:
                     self._line(text, indent=2)
             return
         coverages = [c.verdict.coverage for c in searches.values()]
@@ -177,13 +180,10 @@ class _Printer:
         self._met_in_some(list(searches.values()))
 
     def _met_in_some(self, cells: Sequence[Cell]) -> None:
-        never = [
-            text
-            for cell in cells
-            for text in words.met(cell.subject, cell.verdict.coverage, verbose=False)
-            if "never" in text
-        ]
-        for text in dict.fromkeys(never):
+        """What no search met, though each may miss more: its verdicts say so."""
+        lines = words.met([(c.subject, c.verdict.coverage) for c in cells])
+        never = [text for text in lines if "; never" in text]
+        for text in never:
             self._line(text, indent=2)
         if not never:
             self._line("every action happened, every premise was met, every witness was reached", indent=2)

@@ -45,38 +45,58 @@ def covered(coverage: Coverage) -> str:
     return f"{seen}, {coverage.seconds:.1f} s; {end}"
 
 
-def met(subject: Subject, coverage: Coverage, *, verbose: bool) -> list[str]:
-    """The report against vacuity: what fired, what was met, what was reached. One line each."""
+def met(searches: Sequence[tuple[Subject, Coverage]]) -> list[str]:
+    """The report against vacuity over all of some searches: what one of them did, they did."""
+    actions: dict[str, bool] = {}
+    dropped: dict[str, None] = {}
+    premises: dict[str, bool] = {}
+    witnesses: dict[str, bool] = {}
+    for subject, coverage in searches:
+        if not coverage.fired:
+            continue  # the engine does not follow single steps
+        program = program_of(subject)
+        _join(actions, ((a.name, bool(coverage.fired.get(a.name))) for a in program.actions))
+        dropped |= dict.fromkeys(program.dropped)
+        named = (f"{p.property} at {place(p.site)}" for p in program.premises)
+        _join(premises, zip(named, coverage.premises, strict=False))
+        _join(witnesses, ((name, depth is not None) for name, depth in coverage.witnesses.items()))
+    lines = []
+    if actions:
+        lines.append(_share(actions, count(len(actions), "action"), "happened", "never enabled"))
+    if impossible := [name for name in dropped if name not in actions]:
+        lines.append(f"not possible at this size: {', '.join(impossible)}")
+    if premises:
+        lines.append(_share(premises, count(len(premises), "premise"), "met", "never"))
+    if witnesses:
+        every = count(len(witnesses), "witness", "witnesses")
+        lines.append(_share(witnesses, every, "reached", "never"))
+    return lines
+
+
+def _join(known: dict[str, bool], found: Iterable[tuple[str, bool]]) -> None:
+    for name, was in found:
+        known[name] = known.get(name, False) or was
+
+
+def _share(found: dict[str, bool], every: str, done: str, otherwise: str) -> str:
+    missing = [name for name, was in found.items() if not was]
+    told = f"; {otherwise}: {', '.join(missing)}" if missing else ""
+    return f"{len(found) - len(missing)} of {every} {done}{told}"
+
+
+def counted(subject: Subject, coverage: Coverage) -> list[str]:
+    """Every action, premise and witness of one search; one line each."""
     if not coverage.fired:
-        return []  # the engine does not follow single steps
-    program = program_of(subject)
-    actions = [a.name for a in program.actions]
-    never = [a for a in actions if not coverage.fired.get(a)]
-    lines = [
-        f"{len(actions) - len(never)} of {count(len(actions), 'action')} happened"
-        + (f"; never enabled: {', '.join(never)}" if never else "")
+        return []
+    lines = [f"action {name}: {count(number, 'time')}" for name, number in coverage.fired.items()]
+    lines += [
+        f"premise of {p.property} at {place(p.site)}: {'met' if was else 'never met'}"
+        for p, was in zip(program_of(subject).premises, coverage.premises, strict=False)
     ]
-    if program.dropped:
-        lines.append(f"not possible at this size: {', '.join(program.dropped)}")
-    if coverage.premises:
-        unmet = [p for p, was in zip(program.premises, coverage.premises, strict=False) if not was]
-        text = f"{len(coverage.premises) - len(unmet)} of {count(len(coverage.premises), 'premise')} met"
-        lines.append(text + "".join(f"; never: {p.property} at {place(p.site)}" for p in unmet))
-    if coverage.witnesses:
-        missing = [n for n, depth in coverage.witnesses.items() if depth is None]
-        every = count(len(coverage.witnesses), "witness", "witnesses")
-        text = f"{len(coverage.witnesses) - len(missing)} of {every} reached"
-        lines.append(text + (f"; never: {', '.join(missing)}" if missing else ""))
-    if verbose:
-        lines += [f"action {name}: {count(number, 'time')}" for name, number in coverage.fired.items()]
-        lines += [
-            f"premise of {p.property} at {place(p.site)}: {'met' if was else 'never met'}"
-            for p, was in zip(program.premises, coverage.premises, strict=False)
-        ]
-        lines += [
-            f"witness {name}: {'never reached' if depth is None else f'at depth {depth}'}"
-            for name, depth in coverage.witnesses.items()
-        ]
+    lines += [
+        f"witness {name}: {'never reached' if depth is None else f'at depth {depth}'}"
+        for name, depth in coverage.witnesses.items()
+    ]
     return lines
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slotproof.model.language import witness
+from slotproof.model.language.system import Alternatives, System
+from tests.checker import fakes
 from tests.checker.conftest import Run
+from tests.counterexamples import shop
 
 pytestmark = pytest.mark.usefixtures("shops")
 
@@ -51,6 +56,34 @@ def test_a_shared_trace_names_the_release_that_it_is_for(run: Run, tmp_path: Pat
         meta = json.loads(path.read_text())["#meta"]
         assert (meta["release"], meta["scenario"], meta["system_file"]) == (release, "market", None)
         assert run("explain", str(path)).stdout.startswith(f"market on {release}: room-for-more is violated")
+
+
+def test_what_some_search_met_is_not_called_never_met(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 0.3 nobody may order, so that nothing happens there; on the others everything does."""
+
+    def nobody(s: shop.Shop, a: shop.Good) -> bool:
+        return False
+
+    @witness
+    def something_came(s: shop.Shop) -> bool:
+        return len(s.store.held) > 0
+
+    class Hostile(fakes.Scenario):
+        def system(self, release: fakes.Release, full: bool = False) -> System:
+            alternatives = [Alternatives(shop.may_order, shop.always, nobody)]
+            name = "nobody" if release.name == "0.3" else "always"
+            return replace(
+                shop.shop, decisions=alternatives, witnesses=[something_came], choices={"may_order": name}
+            )
+
+    monkeypatch.setitem(fakes.SCENARIOS, "hostile", Hostile("hostile", "Nobody may order.", {}, {}))
+    arguments = ["check", "--no-baseline", "--scenario", "hostile"]
+    assert "every action happened, every premise was met, every witness was" in run(*arguments).stdout
+    alone = run(*arguments, "--release", "0.3").stdout
+    assert "0 of 2 actions happened; never enabled: order, buy" in alone
+    assert "0 of 1 witness reached; never: something-came" in alone
+    each = run(*arguments, "--verbose").stdout
+    assert each.count("0 of 2 actions happened") == each.count("2 of 2 actions happened") == 1
 
 
 def test_the_matrix_fits_80_columns(run: Run) -> None:
