@@ -1,7 +1,8 @@
 """Conformance, from the model to the code: walks of the model, driven on a target, compared after each step.
 
-A walk prefers steps that no walk has taken, so that many short walks cover the edges of the graph. It ends
-at a crash, where the target cannot follow any further, or when it is long enough; the next one starts anew.
+A walk takes steps that no walk has taken, and where there is none it goes to the nearest state that has one:
+so the edges of the graph are covered one by one. It ends at a crash, where the target cannot follow any
+further, or when it is long enough; the next one starts anew.
 Steps that violate a property are steps like others.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slotproof.checker.explicit.context import arguments_of
@@ -30,10 +32,17 @@ from slotproof.counterexamples.trace import Step
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import NotEnabled
 from slotproof.model.language.interpreter import Interpreter
+from slotproof.model.language.layout import Words
 from slotproof.model.language.program import Program
 
 LONGEST = 60
 """Steps of a walk."""
+
+MOST_LOOKED_AT = 5_000
+"""States that are looked through for the nearest one with a new step."""
+
+_Label = tuple[int, int]
+"""The number of an action, and that of its combination of arguments."""
 
 
 @dataclass
@@ -71,31 +80,73 @@ class Walker:
         self.initial = self.interpreter.initial()
         self.code = native(program)
         self.context = self.code.slots.fresh(tuple(choices))
-        self.taken: set[tuple[bytes, int, int]] = set()
+        self.known: dict[bytes, dict[_Label, bytes | None]] = {}
+        self.plan: deque[_Label] = deque()
+
+    @property
+    def edges(self) -> int:
+        """How many different steps have been taken."""
+        return sum(after is not None for steps in self.known.values() for after in steps.values())
 
     def choose(self, state: Valuation) -> _Choice | None:
-        """A step: of a random action, one that no walk has taken if there is one; ``None``: a dead end."""
+        """The next step; ``None``: a dead end.
+
+        One that no walk has taken, of a random action; where all have been, one on the way to the nearest
+        state with another.
+        """
         words = self.code.layout.pack(self.interpreter.stored(state))
         rows = expanded(self.code, self.context, words)
-        by_action: dict[int, list[int]] = {}
         labels = [rows.label(row) for row in range(len(rows.rows))]
-        for row, (number, _) in enumerate(labels):
-            by_action.setdefault(number, []).append(row)
-        if not by_action:
+        if not labels:
             return None
-        here = words[: self.code.layout.words].tobytes()
-        fresh = {
-            number: new
-            for number, known in by_action.items()
-            if (new := [row for row in known if (here, *labels[row]) not in self.taken])
-        }
-        among = fresh or by_action
-        row = self.random.choice(among[self.random.choice(sorted(among))])
-        number, combination = labels[row]
-        self.taken.add((here, number, combination))
+        here = self._key(words)
+        steps = self.known.setdefault(here, dict.fromkeys(labels))
+        label = self._next(here, steps)
+        row = labels.index(label)
+        steps[label] = self._key(rows.rows[row])
         outcome = rows.outcome(row, self.program)
-        numbers = arguments_of(self.program.actions[number], combination)
-        return _Choice(number, numbers, outcome.state, outcome.crash)
+        numbers = arguments_of(self.program.actions[label[0]], label[1])
+        return _Choice(label[0], numbers, outcome.state, outcome.crash)
+
+    def start_afresh(self) -> None:
+        """A new walk begins."""
+        self.plan.clear()
+
+    def _key(self, words: Words) -> bytes:
+        return words[: self.code.layout.words].tobytes()
+
+    def _next(self, here: bytes, steps: Mapping[_Label, bytes | None]) -> _Label:
+        if self.plan and self.plan[0] in steps:
+            return self.plan.popleft()
+        self.plan.clear()
+        new = self._by_action(label for label, after in steps.items() if after is None)
+        if not new:
+            self.plan.extend(self._way_to_new(here))
+            if self.plan:
+                return self.plan.popleft()
+            new = self._by_action(steps)
+        return self.random.choice(new[self.random.choice(sorted(new))])
+
+    def _by_action(self, labels: Iterable[_Label]) -> dict[int, list[_Label]]:
+        found: dict[int, list[_Label]] = {}
+        for label in labels:
+            found.setdefault(label[0], []).append(label)
+        return found
+
+    def _way_to_new(self, here: bytes) -> list[_Label]:
+        """The shortest way through known steps to a state from which one has not been taken."""
+        ways: dict[bytes, list[_Label]] = {here: []}
+        queue = deque([here])
+        while queue and len(ways) < MOST_LOOKED_AT:
+            state = queue.popleft()
+            steps = self.known.get(state, {})
+            if any(after is None for after in steps.values()):
+                return ways[state]
+            for label, after in steps.items():
+                if after is not None and after not in ways:
+                    ways[after] = [*ways[state], label]
+                    queue.append(after)
+        return []
 
     def step_of(self, choice: _Choice) -> Step:
         """A choice as a step of a trace."""
@@ -122,6 +173,7 @@ def conform(
     found = Conformance()
     while found.steps < steps and found.difference is None:
         found.walks += 1
+        walker.start_afresh()
         number, numbers, state = walker.random.choice(walker.initial)
         start = None
         if number is not None:
@@ -136,7 +188,6 @@ def conform(
             if choice is None:
                 break
             step = walker.step_of(choice)
-            found.edges = len(walker.taken)
             found.actions[step.action] = found.actions.get(step.action, 0) + 1
             found.path.append(step)
             found.steps += 1
@@ -150,6 +201,7 @@ def conform(
         if found.difference is not None:
             again = _Again(program, walker.interpreter, setting, target, (number, numbers))
             found.path, found.difference = again.shortened(found.path, found.difference)
+    found.edges = walker.edges
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
@@ -12,7 +12,6 @@ from slotproof.counterexamples import reference as package
 from slotproof.counterexamples.reference.decode import DecodeScheduler
 from slotproof.counterexamples.reference.forward import CollectiveHang, ForwardReport
 from slotproof.counterexamples.reference.metadata import LAYERS
-from slotproof.counterexamples.reference.network import PROMPT
 from slotproof.counterexamples.reference.pool import BASE
 from slotproof.counterexamples.reference.ranks import step_together
 from slotproof.counterexamples.reference.request import Request
@@ -35,19 +34,13 @@ from slotproof.counterexamples.replay.driver import (
     Setting,
     Symptom,
 )
+from slotproof.counterexamples.replay.lengths import LastTokens, tokens_for
 
 ADAPTERS = (BASE, "A", "B", "C", "D", "E", "F", "G")
 LATE_FORWARDS = ("stable-in-flight",)
 """Properties whose violation shows when the forward in flight runs after the copies behind it."""
 
 Arguments = Mapping[str, Plain]
-
-
-def tokens_for(units: int) -> int:
-    """A budget of so many half prompts: whole prompts, and a page for half of one or less than a page."""
-    if units <= 0:
-        return 0
-    return units // 2 * PROMPT + (PAGE if units % 2 else PAGE - 1)
 
 
 class ReferenceTarget:
@@ -107,6 +100,7 @@ class ReferenceTarget:
         self.current: dict[str, Request] = {}
         self.passes: dict[int, Iteration] = {}
         self.asked_again = False
+        self.room: dict[int, int] = {}
         self.looked_up: dict[str, str] = {}
         self.warm: Request | None = None
         self.promised: str | None = None
@@ -433,7 +427,8 @@ class ReferenceTarget:
 
     def _go_on(self, k: int, a: Arguments) -> None:
         scheduler = self.server.schedulers[k]
-        scheduler.budget = lambda adder: self._budget(scheduler, adder, int(a["room"]))
+        room = self.room[k] = int(a.get("room", self.room.get(k, 0)))
+        scheduler.budget = lambda adder: self._budget(scheduler, adder, room)
         if scheduler.adder is not None:
             scheduler.adder.tokens = scheduler.budget(scheduler.adder)
             early = scheduler.rules.names.get("spent_room_ends_the_pass") == "before_the_gate"
@@ -482,38 +477,3 @@ class ReferenceTarget:
         if isinstance(error, CollectiveHang):
             function = "all_reduce"
         return Died(cause, function, f"{kind}: {text}" if text else kind)
-
-
-class LastTokens:
-    """Within it the next results of these requests are their last: by a stop word, or by length.
-
-    ``imported``: requests whose first token comes with their keys and values in this step; it is their last
-    if ``at_once``, else the one computed behind it is.
-    """
-
-    def __init__(
-        self,
-        requests: list[Request],
-        ends: Iterable[str],
-        by_length: Iterable[str] = (),
-        imported: Iterable[str] = (),
-        at_once: bool = False,
-    ) -> None:
-        self.requests = [r for r in requests if r.finished is None]
-        self.ends, self.by_length = frozenset(ends), frozenset(by_length)
-        self.imported, self.at_once = frozenset(imported), at_once
-
-    def __enter__(self) -> None:
-        for r in self.requests:
-            coming = len(r.output) + 1
-            if r.name in self.imported:
-                coming = 1 if self.at_once else 2
-            if r.name in self.by_length:
-                r.max_new_tokens = coming
-            elif r.name in self.ends:
-                r.stop_at = coming
-
-    def __exit__(self, *_: object) -> None:
-        for r in self.requests:
-            if r.finished is None:
-                r.max_new_tokens = r.stop_at = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from slotproof.counterexamples.reference.decode import DecodeScheduler
 from slotproof.counterexamples.reference.ranks import step_together
 from slotproof.counterexamples.replay.driver import Died, Symptom
+from slotproof.counterexamples.replay.lengths import LastTokens
 
 if TYPE_CHECKING:
     from slotproof.counterexamples.replay.reference import ReferenceTarget
@@ -41,8 +42,6 @@ def go_on(target: ReferenceTarget, ends: bool) -> Died | None:
 
     ``ends``: each result is the last of its request.
     """
-    from slotproof.counterexamples.replay.reference import LastTokens
-
     server = target.server
     target.new_step()
     for scheduler in server.schedulers:
