@@ -80,7 +80,7 @@ class GateReport:
 class Scheduler:
     """Queue, active set and loop of one rank (``managers/scheduler.py``).
 
-    ``budget`` gives the tokens that a pass may still take, asked anew whenever the pass goes on.
+    ``budget`` gives the tokens that a pass may take, told the partial prompt that it begins with.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Scheduler:
         self.tokenizer = tokenizer
         self.loader = OverlapLoader(device, manager, rules) if background else None
         self.drainer: Callable[[Request], bool] | None = None
-        self.budget: Callable[[Adder], int] = lambda adder: 10**9
+        self.budget: Callable[[Request | None], int] = lambda chunk: 10**9
         self.waiting: list[Request] = []
         self.running: list[Request] = []
         self.last: Batch | None = None
@@ -240,8 +240,7 @@ class Scheduler:
 
     def get_new_batch_prefill(self) -> Generator[object, None, Batch | None]:
         """``_get_new_batch_prefill_raw``."""
-        adder = self.adder = Adder(0)
-        adder.tokens = self.budget(adder)
+        adder = self.adder = Adder(self.budget(self.chunk))
         if self.chunk is not None:
             self.add_chunked_req(adder, self.chunk)
         candidates = list(self.waiting)
@@ -268,7 +267,6 @@ class Scheduler:
                     break
             if adder.answered < len(candidates):
                 yield "candidate"
-                adder.tokens = self.budget(adder)
         if not ended:
             self.gate.unasked = {r.rid for r in candidates[adder.answered :]}
         self.waiting = [r for r in self.waiting if r not in adder.picks]

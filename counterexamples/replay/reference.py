@@ -18,10 +18,8 @@ from slotproof.counterexamples.reference.request import Request
 from slotproof.counterexamples.reference.rules import Rules, UnknownRule
 from slotproof.counterexamples.reference.scheduler import (
     PAGE,
-    Adder,
     GateReport,
     Iteration,
-    Scheduler,
 )
 from slotproof.counterexamples.reference.server import Server, ServerArgs
 from slotproof.counterexamples.replay import mapping
@@ -99,8 +97,6 @@ class ReferenceTarget:
         self.server.forwards.early = not late
         self.current: dict[str, Request] = {}
         self.passes: dict[int, Iteration] = {}
-        self.asked_again = False
-        self.room: dict[int, int] = {}
         self.looked_up: dict[str, str] = {}
         self.warm: Request | None = None
         self.promised: str | None = None
@@ -180,6 +176,7 @@ class ReferenceTarget:
         scheduler = self.server.schedulers[k]
         if k in self.passes or not scheduler.has_work():
             raise Refused("the scheduler has nothing to do, or is within a pass")
+        scheduler.budget = lambda chunk: self._budget(chunk, int(a["room"]))
         self.passes[k] = scheduler.iteration()
         self._go_on(k, a)
 
@@ -427,33 +424,23 @@ class ReferenceTarget:
 
     def _go_on(self, k: int, a: Arguments) -> None:
         scheduler = self.server.schedulers[k]
-        room = self.room[k] = int(a.get("room", self.room.get(k, 0)))
-        scheduler.budget = lambda adder: self._budget(scheduler, adder, room)
-        if scheduler.adder is not None:
-            scheduler.adder.tokens = scheduler.budget(scheduler.adder)
-            early = scheduler.rules.names.get("spent_room_ends_the_pass") == "before_the_gate"
-            if self.asked_again and early and scheduler.adder.spent:
-                raise OutOfReach("a pass keeps its room, and the candidate has been asked about in this one")
         with LastTokens(self.requests(), a["ends"], a["by_length"]):
             for pause in self.passes[k]:
                 copies = scheduler.loader is not None and scheduler.loader.stream.closed()
                 if pause != "candidate" or copies:
-                    self.asked_again = pause != "candidate"
                     return
         del self.passes[k]
 
-    def _budget(self, scheduler: Scheduler, adder: Adder, room: int) -> int:
-        chunk = scheduler.chunk
-        if chunk is not None and adder.resumed is None:
-            rest = len(chunk.prompt) - chunk.prefilled
-            if room > 1:
-                return rest + tokens_for(room - 1)
-            if rest <= PAGE:
-                raise OutOfReach(f"the prompt of {chunk.name} has no further piece")
-            return PAGE
-        if adder.resumed is not None and chunk is adder.resumed:
-            return 0
-        return tokens_for(room - 2 * len(adder.picks) - (adder.resumed is not None))
+    def _budget(self, chunk: Request | None, room: int) -> int:
+        """The tokens of a pass that has room for so many half prompts, one of them for a partial prompt."""
+        if chunk is None:
+            return tokens_for(room)
+        rest = len(chunk.prompt) - chunk.prefilled
+        if room > 1:
+            return rest + tokens_for(room - 1)
+        if rest <= PAGE:
+            raise OutOfReach(f"the prompt of {chunk.name} has no further piece")
+        return PAGE
 
     def check_tokens(self) -> None:
         """Compare the tokens that this step delivered with those of the requests run alone."""

@@ -45,7 +45,7 @@ def go_on(target: ReferenceTarget, ends: bool) -> Died | None:
     server = target.server
     target.new_step()
     for scheduler in server.schedulers:
-        scheduler.budget = lambda adder: 10**6
+        scheduler.budget = lambda chunk: 10**6
         while scheduler.loader is not None and scheduler.loader.stream.closed():
             scheduler.loader.stream.release()
     names = target.names if ends else []
