@@ -98,16 +98,21 @@ class Scenario:
         return values
 
     def system(self, release: Release, full: bool = False) -> System:
-        """The system to check: this configuration of this release."""
+        """The system to check: this configuration of this release.
+
+        Where nothing can be unloaded, nothing is asked about the steps of an unload.
+        """
+        parameters = self.parameters(full, release)
+        unloads = bool(parameters.get("unloadable"))
         return System(
             name=self.name,
             meaning=self.meaning,
             state=release.state or Server,
             actions=tuple(release.actions.get(a.name, a) for a in self.actions),
             initial=tuple(self.initial),
-            properties=tuple(self.properties),
+            properties=tuple(p for p in self.properties if unloads or p.on != (front.unload,)),
             witnesses=tuple(self.witnesses),
-            parameters=self.parameters(full, release),
+            parameters=parameters,
             decisions=release.alternatives(),
             choices=release.names(),
         )
