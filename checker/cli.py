@@ -17,6 +17,7 @@ import click
 
 from slotproof.checker.commands.check import check
 from slotproof.checker.commands.conform import conform
+from slotproof.checker.commands.drift import drift
 from slotproof.checker.commands.explain import explain
 from slotproof.checker.commands.export import export
 from slotproof.checker.commands.listing import listing
@@ -119,4 +120,5 @@ main.add_command(listing)
 main.add_command(explain)
 main.add_command(export)
 main.add_command(replay)
+main.add_command(drift)
 main.add_command(conform)

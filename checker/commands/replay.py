@@ -15,23 +15,41 @@ if TYPE_CHECKING:
     from slotproof.counterexamples.replay.run import Replay
 
 ON = ("reference",)
+REAL = "sglang"
 
 EXAMPLES = """\b
 Example:
-  slotproof replay idle-rank.fresh-batch-info.0.5.16.itf.json --on reference"""
+  slotproof replay idle-rank.fresh-batch-info.0.5.16.itf.json --on reference
+  slotproof replay overlap-cancel.no-slot-leak.0.5.12.post1.itf.json --on sglang \\
+                   --fetch 0.5.12.post1"""
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("trace", type=click.Path(path_type=Path))
-@click.option("--on", "on", default="reference", metavar="TARGET", help="reference (default).")
+@click.option("--on", "on", default="reference", metavar="TARGET", help="reference (default) or sglang.")
+@click.option(
+    "--sglang", "folder", type=click.Path(path_type=Path), metavar="DIR", help="A release, for --on sglang."
+)
+@click.option("--fetch", metavar="X", help="Install that release into a cache folder with pip.")
 @click.option("--device", default="cpu", metavar="D", help="cpu (default) or cuda, for the reference.")
 @click.option("--log", "log", type=click.Path(path_type=Path), help="Write the run as a trace of its own.")
-def replay(trace: Path, on: str, device: str, log: Path | None) -> int:
+def replay(
+    trace: Path, on: str, folder: Path | None, fetch: str | None, device: str, log: Path | None
+) -> int:
     """Take every step of a trace on an implementation, compare the states, and show what a user sees.
 
-    Exit status: 0 if the trace happens, 1 if the implementation differs, 2 if it is no trace for it.
+    With --on sglang DIR holds a release as 'pip install --no-deps --target DIR sglang==X' lays it.
+
+    Exit status: 0 if the trace happens, 1 if the implementation differs, 2 if it is no trace for it, 4 if
+    the harness around real code failed (which says nothing about the trace).
     """
-    one_of("target", on, ON, f"there are: {', '.join(ON)}")
+    one_of("target", on, (*ON, REAL), f"there are: {', '.join((*ON, REAL))}")
+    if on == REAL:
+        from slotproof.checker.commands.real import replay_on_sglang
+
+        return replay_on_sglang(trace, folder, fetch)
+    if folder is not None or fetch is not None:
+        raise UsageProblem("--sglang and --fetch are for --on sglang")
     one_of("device", device, ("cpu", "cuda"), "there are: cpu, cuda")
     target = target_of(on, device)
     from slotproof.checker.commands.explain import program_of_file

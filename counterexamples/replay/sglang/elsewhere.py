@@ -1,0 +1,79 @@
+"""The actions of a trace on another release, as far as they exist there.
+
+A fix is shown by taking the steps that led to the fault on the release that has the fix: each step that the
+model of that release allows is taken; one that it does not allow is left out and named. Where the release
+cuts an iteration at another place, ``schedule`` and ``go_on`` stand for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from slotproof.counterexamples.trace import Step, Trace
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.errors import NotEnabled
+from slotproof.model.language.interpreter import Interpreter
+from slotproof.model.language.program import Program
+from slotproof.model.releases import release
+from slotproof.properties import SCENARIOS
+
+SWAPPED = {"schedule": "go_on", "go_on": "schedule"}
+
+
+def on_release(trace: Trace, scenario: str, version: str) -> tuple[Trace, Program, tuple[str, ...]]:
+    """The trace's actions on the model of another release, with its program and the steps left out."""
+    there = release(version)
+    chosen = SCENARIOS[scenario]
+    before = chosen.parameters(release=release(trace.release.rstrip("+"))) if trace.release else {}
+    changed = {n: v for n, v in chosen.parameters(release=there).items() if before.get(n) != v}
+    system = chosen.system(there).with_parameters(**{**trace.parameters, **changed})
+    program = compile_system(system)
+    interpreter = Interpreter(program, program.choices(there.names()))
+    state = program.start
+    if trace.start is not None:
+        number = next(i for i, a in enumerate(program.initial) if a.name == trace.start.action)
+        state = interpreter.start(
+            number, interpreter.numbers(program.initial[number], dict(trace.start.arguments))
+        )
+    states, steps, skipped, crash = [state], [], [], None
+    for step in trace.steps:
+        if crash is not None:
+            break
+        taken = _first_enabled(interpreter, state, step)
+        if taken is None:
+            skipped.append(str(step))
+            continue
+        made, state, crash = taken
+        steps.append(made)
+        states.append(state)
+    moved = replace(
+        trace,
+        release=version,
+        choices=there.names(),
+        parameters=program.parameters,
+        digest=program.digest,
+        steps=tuple(steps),
+        states=tuple(states),
+        crash=crash,
+        loop=None,
+    )
+    return moved, program, tuple(skipped)
+
+
+def _first_enabled(interpreter: Interpreter, state: Any, step: Step) -> tuple[Step, Any, str | None] | None:
+    for name in (step.action, SWAPPED.get(step.action)):
+        number = next((i for i, a in enumerate(interpreter.program.actions) if a.name == name), None)
+        if name is None or number is None:
+            continue
+        action = interpreter.program.actions[number]
+        if any(p.name not in step.arguments for p in action.parameters):
+            continue
+        arguments: Mapping[str, Any] = {p.name: step.arguments[p.name] for p in action.parameters}
+        try:
+            outcome = interpreter.step(state, number, interpreter.numbers(action, dict(arguments)))
+        except NotEnabled:
+            continue
+        return Step(name, arguments), outcome.state, outcome.crash
+    return None
