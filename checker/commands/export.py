@@ -1,0 +1,107 @@
+"""``slotproof export``: a system as a model of another checker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slotproof.checker.usage import UsageProblem, one_of
+
+if TYPE_CHECKING:
+    from slotproof.checker.runs import Subject
+    from slotproof.model.language.program import Program
+
+Writer = Callable[["Program", tuple[int, ...]], str]
+
+EXAMPLES = """\b
+Examples:
+  slotproof export idle-rank --release 0.5.16 --to promela --out idle_rank.pml
+  slotproof export --system my_system.py --set requests=3 --to promela"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("scenario", required=False)
+@click.option("--release", metavar="R", help="A release of SGLang; by default the latest.")
+@click.option("--full", is_flag=True, help="Take the scenario's full size.")
+@click.option("--system", metavar="FILE[:NAME]", help="Export the System of a Python file.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@click.option("--to", "to", required=True, metavar="FORMAT", help="promela, for the model checker Spin.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The file to write; by default the terminal.",
+)
+def export(
+    scenario: str | None,
+    release: str | None,
+    full: bool,
+    system: str | None,
+    settings: tuple[str, ...],
+    to: str,
+    out: Path | None,
+) -> int:
+    """Write a system as a complete model of another checker, with the same reachable states.
+
+    The model's head says how to run it, and what the other checker counts besides.
+    """
+    one_of("format", to, FORMATS, f"there are: {', '.join(FORMATS)}")
+    if out is not None and out.is_dir():
+        raise UsageProblem(f"--out {out}: is a folder; name a file")
+    from slotproof.checker.export.errors import ExportError
+    from slotproof.checker.runs import chosen, program_of, start_afresh
+
+    subject = _subject(scenario, release, full, system, settings)
+    start_afresh()
+    program = program_of(subject)
+    try:
+        text = FORMATS[to](program, program.choices(chosen(subject, program)))
+    except ExportError as error:
+        raise UsageProblem(f"{program.name}: cannot be written as {to}: {error}") from None
+    if out is None:
+        click.echo(text, nl=False)
+        return 0
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageProblem(f"--out {out}: cannot be written: {error.strerror}") from None
+    return 0
+
+
+def _subject(
+    scenario: str | None, release: str | None, full: bool, system: str | None, settings: tuple[str, ...]
+) -> Subject:
+    from slotproof.checker.runs import Subject
+    from slotproof.checker.systemfile import parse_settings
+
+    parse_settings(settings)
+    if system is not None:
+        for name, value in {"SCENARIO": scenario, "--release": release, "--full": full}.items():
+            if value:
+                raise UsageProblem(
+                    f"{name} does not go with --system; choose its sizes with --set NAME=VALUE"
+                )
+        return Subject(None, None, False, system, settings)
+    from slotproof.model.releases import RELEASES
+    from slotproof.properties import SCENARIOS
+
+    if scenario is None:
+        raise UsageProblem("name a scenario (slotproof list scenarios) or a --system FILE")
+    one_of("scenario", scenario, SCENARIOS, "slotproof list scenarios")
+    latest = list(RELEASES)[-1]
+    if release is not None:
+        one_of("release", release, RELEASES, "slotproof list releases")
+    return Subject(scenario, release or latest, full, None, settings)
+
+
+def _promela(program: Program, choices: tuple[int, ...]) -> str:
+    from slotproof.checker.export.promela import promela
+
+    return promela(program, choices)
+
+
+FORMATS: dict[str, Writer] = {"promela": _promela}
+"""Who writes each format."""
