@@ -26,8 +26,8 @@ class Scheduler(Record):
     A row stays in ``running`` after it has finished, until a sweep (``filter_batch``). In the overlap loop
     ``in_flight`` says which forward has been launched and not processed: a decode's rows are those of
     ``running`` (nothing joins or leaves the active set between a decode's launch and the next iteration),
-    a prefill's rows are ``last``. ``asked``, ``room``, ``picks`` and ``resumed`` are used while an iteration stands
-    between two candidates of its pass over the queue.
+    a prefill's rows are ``last``. ``asked``, ``room``, ``picks`` and ``resumed`` are used while an
+    iteration stands between two candidates of its pass over the queue.
     """
 
     waiting: Seq[Request] = field([], "waiting_queue, first come first served")
