@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from slotproof.checker.usage import UsageProblem
+from slotproof.counterexamples.files import write_whole
 
 UNREVIEWED = "not yet explained"
 
@@ -111,6 +112,6 @@ def write(path: Path, found: Mapping[Key, Known], covered: Iterable[Key], old: B
     ]
     text = json.dumps({"violations": entries}, indent=1, ensure_ascii=False)
     try:
-        path.write_text(text + "\n", encoding="utf-8")
+        write_whole(path, text + "\n")
     except OSError as error:
         raise UsageProblem(f"{path}: cannot be written: {error.strerror}") from None

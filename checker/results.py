@@ -82,12 +82,16 @@ class Results:
     @property
     def status(self) -> int:
         """The exit status: 2 wrong use, 1 news, 3 unknown, 0 all as expected, in this order."""
-        standings = {cell.standing for cell in self.cells}
         if self.failures:
             return 2
-        if Standing.NEWS in standings or self.gone:
+        if self.gone or any(cell.standing is Standing.NEWS for cell in self.cells):
             return 1
-        return 3 if Standing.UNKNOWN in standings or self.interrupted else 0
+        return 3 if self.unknown else 0
+
+    @property
+    def unknown(self) -> bool:
+        """Whether something was not answered."""
+        return self.interrupted or any(cell.standing is Standing.UNKNOWN for cell in self.cells)
 
 
 def known_properties(programs: Sequence[Program]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,24 +10,29 @@ from pathlib import Path
 
 from slotproof.checker.results import Cell
 from slotproof.checker.runs import Subject, program_of
-from slotproof.checker.usage import UsageProblem
 from slotproof.checker.verdict import Violated
 from slotproof.counterexamples.itf import write
 
 DEFAULT_FOLDER = Path("slotproof-traces")
 
 
-def write_traces(cells: Sequence[Cell], folder: Path, engines: Sequence[str]) -> list[Cell]:
-    """The cells with the files of their traces, which are written under ``folder``."""
-    if not any(isinstance(c.verdict, Violated) for c in cells):
-        return list(cells)
+def write_traces(
+    cells: Sequence[Cell], folder: Path, engines: Sequence[str]
+) -> tuple[list[Cell], str | None]:
+    """The cells with the files of their traces, which are written under ``folder``.
+
+    With them what ended the writing early, if anything did: the cells after it have no files.
+    """
+    done: list[Cell] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [_written(cell, folder, engines) for cell in cells]
+        if any(isinstance(c.verdict, Violated) for c in cells):
+            folder.mkdir(parents=True, exist_ok=True)
+        for cell in cells:
+            done.append(_written(cell, folder, engines))
     except OSError as error:
-        raise UsageProblem(
-            f"{error.filename or folder}: traces cannot be written: {error.strerror}"
-        ) from None
+        failure = f"{error.filename or folder}: traces cannot be written: {error.strerror}"
+        return [*done, *cells[len(done) :]], failure
+    return done, None
 
 
 def _written(cell: Cell, folder: Path, engines: Sequence[str]) -> Cell:
@@ -46,4 +52,9 @@ def _written(cell: Cell, folder: Path, engines: Sequence[str]) -> Cell:
 def file_name(subject: Subject, scenario: str, name: str) -> str:
     """The name of a trace file without its ending."""
     parts = [scenario, name, *([subject.release] if subject.release else [])]
-    return ".".join(re.sub(r"[^\w.+-]+", "-", part) for part in parts)
+    plain = ".".join(re.sub(r"[^\w.+-]+", "-", part) for part in parts)
+    try:
+        os.fsencode(plain)
+    except UnicodeEncodeError:  # file names of this locale have no such letters
+        plain = plain.encode("ascii", "backslashreplace").decode().replace("\\", "")
+    return plain

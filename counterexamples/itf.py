@@ -36,6 +36,7 @@ from slotproof.counterexamples.encoding import (
     to_plain,
 )
 from slotproof.counterexamples.errors import TraceError
+from slotproof.counterexamples.files import write_whole
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.columns import decode, encode
 from slotproof.model.language.ir import Action
@@ -198,9 +199,7 @@ def _arguments(step: Step | None, known: tuple[Action, ...]) -> dict[str, Any]:
 def write(trace: Trace, program: Program, path: Path, scenario: str, system_file: str | None = None) -> None:
     """Write the trace to a file, whole or not at all."""
     text = _text(document(trace, program, scenario, system_file))
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, text)
 
 
 def _text(raw: Mapping[str, Any]) -> str:

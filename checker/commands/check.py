@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,6 +29,17 @@ Examples:
   slotproof check --release 0.5.12.post1 --scenario overlap-cancel
   slotproof check --scenario idle-rank --property no-crash --engine bounded
   slotproof check --system my_system.py --set requests=3 --format json"""
+
+
+class Seconds(click.FloatRange):
+    """A length of time; ``nan`` is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number of seconds."""
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return seconds
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,7 @@ class Options:
 @click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(0, min_open=True),
     metavar="S",
     help="Stop a search after S seconds: unknown.",
 )
@@ -94,7 +107,7 @@ def check(**given: object) -> int:
     # What is asked is clear; from here on it costs time.
     from slotproof.checker.results import chosen_properties
 
-    engines = options.engine or ("explicit",)
+    engines = tuple(dict.fromkeys(options.engine)) or ("explicit",)
     programs = list({id(p): p for p in map(program_of, subjects)}.values())
     asked = chosen_properties(options.property, programs)
     searches = plan(subjects, engines, asked)
@@ -102,12 +115,15 @@ def check(**given: object) -> int:
     results = _results(findings, asked, baseline, options, engines)
     results.interrupted = interrupted
     if options.write_baseline is not None:
-        _write_baseline(options.write_baseline, results, baseline or {})
+        try:
+            _write_baseline(options.write_baseline, results, baseline or {})
+        except UsageProblem as problem:
+            results.failures.append(str(problem))
     _print(results, options)
     for failure in dict.fromkeys(results.failures):
         click.echo(f"slotproof: {failure}", err=True)
     if options.write_baseline is not None and results.status == 1:
-        return 0
+        return 3 if results.unknown else 0  # what is violated is known from here on
     return results.status
 
 
@@ -125,8 +141,29 @@ def _consistent(options: Options) -> None:
         raise UsageProblem("--baseline and --no-baseline contradict each other; keep one of the two")
     if options.verbose and options.quiet:
         raise UsageProblem("--verbose and --quiet contradict each other; keep one of the two")
-    if options.out is not None and options.out.exists() and not options.out.is_dir():
-        raise UsageProblem(f"--out {options.out}: is a file; name a folder")
+    # A place that cannot be written is found now, not after the search.
+    if options.out is not None:
+        if options.out.exists() and not options.out.is_dir():
+            raise UsageProblem(f"--out {options.out}: is a file; name a folder")
+        _writable(f"--out {options.out}", options.out)
+    if options.write_baseline is not None:
+        if options.write_baseline.is_dir():
+            raise UsageProblem(f"--write-baseline {options.write_baseline}: is a folder; name a file in it")
+        if not options.write_baseline.parent.is_dir():
+            raise UsageProblem(
+                f"--write-baseline {options.write_baseline}: there is no folder"
+                f" {options.write_baseline.parent}; make it first"
+            )
+        _writable(f"--write-baseline {options.write_baseline}", options.write_baseline.parent)
+
+
+def _writable(option: str, folder: Path) -> None:
+    """``UsageProblem`` if nothing can be made in a folder, or the folder itself cannot be."""
+    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not there.is_dir():
+        raise UsageProblem(f"{option}: {there} is a file; name another folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageProblem(f"{option}: nothing can be written in {there}; name another folder")
 
 
 def _subjects(options: Options) -> list[Subject]:
@@ -193,7 +230,9 @@ def _results(
     from slotproof.checker.traces import DEFAULT_FOLDER, write_traces
 
     results = collect(findings, asked, baseline, exact=not options.settings)
-    results.cells = write_traces(results.cells, options.out or DEFAULT_FOLDER, engines)
+    results.cells, failure = write_traces(results.cells, options.out or DEFAULT_FOLDER, engines)
+    if failure is not None:
+        results.failures.append(failure)
     return results
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import string
 import sys
 from collections.abc import Iterable, Sequence
@@ -62,7 +63,7 @@ class _Printer:
         first = next((c.traces[0] for c in self.results.cells if c.traces), None)
         if first is not None:
             self._line("Read a trace with:")
-            self._exactly(f"  slotproof explain {first}")
+            self._exactly(f"  slotproof explain {shlex.quote(str(first))}")
 
     def _list(self, scenario: str, engine: str, cells: Sequence[Cell]) -> None:
         subject = cells[0].subject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -240,11 +241,39 @@ def test_further_parts_get_a_number(run: Run, tmp_path: Path) -> None:
     assert names == ["shop.room-for-more.2.itf.json", "shop.room-for-more.itf.json"]
 
 
-def test_an_unwritable_folder_is_one_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    result = run("check", "--system", f"{SHOP}:shop", "--out", "file/traces")
+def test_a_disk_that_is_full_costs_no_verdict(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Traces and the baseline are not written, nor parts of them; all that was found is printed."""
+    (tmp_path / "known.json").write_text("old")
+
+    def full(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    arguments = ["check", "--system", f"{SHOP}:shop", "--format", "json", "--write-baseline", "known.json"]
+    result = run(*arguments)
     assert result.exit_code == 2
-    assert "traces cannot be written" in result.stderr
+    lines = _json(result.stdout)
+    assert {line["verdict"] for line in lines} == {"holds", "violated"}
+    assert {line["trace"] for line in lines} == {None}
+    traces, known = [line for line in result.stderr.splitlines() if line.startswith("slotproof: ")]
+    assert traces.endswith("traces cannot be written: No space left on device")
+    assert known == "slotproof: known.json: cannot be written: No space left on device"
+    assert (tmp_path / "known.json").read_text() == "old"
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_an_engine_that_is_named_twice_runs_once(run: Run, counter: Path) -> None:
+    arguments = ["check", "--system", "counter.py:counter", "--format", "json", "--engine", "explicit"]
+    assert len(_json(run(*arguments, "--engine", "explicit").stdout)) == len(_json(run(*arguments).stdout))
+
+
+def test_the_command_for_a_trace_can_be_pasted(run: Run) -> None:
+    result = run("check", "--system", f"{SHOP}:shop", "--out", "my traces")
+    assert result.stdout.splitlines()[-1].startswith("  slotproof explain 'my traces/shop.")
 
 
 def _slotproof(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:

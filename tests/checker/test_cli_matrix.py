@@ -147,6 +147,14 @@ def test_a_written_baseline_makes_the_next_run_pass(run: Run, tmp_path: Path) ->
     assert "known: not yet explained" in result.stdout
 
 
+def test_a_baseline_of_what_was_not_searched_to_the_end_is_unknown(run: Run) -> None:
+    arguments = ["check", "--no-baseline", "--scenario", "market", "--max-depth", "5"]
+    found = run(*arguments, "--format", "json")
+    assert {line["verdict"] for line in _json(found.stdout)} == {"violated", "unknown"}
+    assert found.exit_code == 1
+    assert run(*arguments, "--write-baseline", "known.json").exit_code == 3
+
+
 @pytest.fixture
 def known(run: Run, tmp_path: Path) -> Path:
     """A baseline of the market on 0.1, with a reason for each."""
