@@ -193,6 +193,8 @@ def perform(search: Search, limits: Limits, progress: Progress | None) -> Findin
         return _engine(search.engine)(search, program, limits, progress)
     except ModelError as error:
         return Finding(search, failure=f"{search.title}: model error: {error}")
+    except LanguageError as error:
+        return Finding(search, failure=located(error, search.title))
     except UsageProblem as error:
         return Finding(search, failure=str(error))
 
@@ -225,6 +227,8 @@ def _bounded(search: Search, program: Program, limits: Limits, progress: Progres
     verdicts = dict(check_bounded(program, search.choices, asked, limits=limits, progress=progress))
     # A violation is counted up to its own depth; what went deepest says how far the search came.
     coverage = max((v.coverage for v in verdicts.values()), key=lambda c: c.depth, default=None)
+    if coverage is not None and all(isinstance(v, Violated) for v in verdicts.values()):
+        coverage = replace(coverage, stopped="ended when every property was violated")
     return Finding(search, verdicts, coverage)
 
 

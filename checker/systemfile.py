@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import linecache
+import os
 import sys
 import traceback
 import types
@@ -49,6 +50,8 @@ def _split(given: str) -> tuple[Path, str | None]:
     if path.is_dir():
         raise UsageProblem(f"{path}: is a folder; name the Python file in it that defines the System")
     if not path.exists():
+        if path.is_symlink():
+            raise UsageProblem(f"{path}: is a link to nothing; name the file itself")
         beside = [str(p) for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
         raise UsageProblem(f"{path}: there is no such file{near(str(path), beside)}")
     return path, name
@@ -65,7 +68,7 @@ def _run(path: Path) -> types.ModuleType:
         text = path.read_bytes()
     except OSError as error:
         raise UsageProblem(f"{path}: cannot be read: {error.strerror}") from None
-    name = f"slotproof_system_{hashlib.sha256(full.encode() + text).hexdigest()[:12]}"
+    name = f"slotproof_system_{hashlib.sha256(os.fsencode(full) + text).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
     linecache.checkcache(full)  # the language reads the source of its functions there
@@ -86,7 +89,10 @@ def _run(path: Path) -> types.ModuleType:
     except (LanguageError, ModelError) as error:
         del sys.modules[name]
         raise UsageProblem(located(error, full)) from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        del sys.modules[name]
+        raise
+    except BaseException as error:  # the file may raise whatever it likes
         del sys.modules[name]
         raise UsageProblem(
             f"{path}:{_line(error, full)}: {type(error).__name__}: {_one_line(error)}"

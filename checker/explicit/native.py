@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache as once
 from importlib.metadata import PackageNotFoundError, version
@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from slotproof.checker.explicit.context import STRIDE_EXTRA, Context, Slots, combinations, slots_of
 from slotproof.checker.explicit.machine import Code, machine_code, parse
 from slotproof.checker.explicit.module import EXPORTS, module_text
-from slotproof.model.language.errors import LanguageError
+from slotproof.model.language.errors import LanguageError, Site
+from slotproof.model.language.ir import Action
 from slotproof.model.language.layout import Layout, Words, layout_of
 from slotproof.model.language.program import Program
+from slotproof.model.language.source import Source
 
 MOST_COMBINATIONS = 1 << 24
+"""Of arguments, of all actions together: every one may be a step, and a state's steps lie side by side."""
 
 Rows = NDArray[np.uint64]
 
@@ -78,16 +81,32 @@ def native(program: Program) -> Native:
 def _native(program: Program) -> Native:
     layout = layout_of(program)
     slots = slots_of(program)
-    for action in (*program.actions, *program.initial):
-        if combinations(action) > MOST_COMBINATIONS:
-            raise LanguageError(
-                f"action {action.name} has {combinations(action)} combinations of arguments; "
-                f"at most {MOST_COMBINATIONS}, so split it or make its domains smaller"
-            )
+    most = max(_most(program, program.actions), _most(program, program.initial), 1)
     text = module_text(program, layout, slots)
     code = machine_code([text], EXPORTS, lambda: parse(text))
-    most = max(sum(map(combinations, program.actions)), sum(map(combinations, program.initial)), 1)
     return Native(layout, slots, most, code)
+
+
+def _most(program: Program, actions: Sequence[Action]) -> int:
+    """How many steps one state can have at most; ``LanguageError`` if that is beyond all memory."""
+    total = sum(map(combinations, actions))
+    if total > MOST_COMBINATIONS:
+        worst = max(actions, key=combinations)
+        raise LanguageError(
+            f"action {worst.name} has {combinations(worst):,} combinations of arguments, all together have"
+            f" {total:,}; at most {MOST_COMBINATIONS:,}, so split it or make its domains smaller",
+            _site(program, worst),
+        )
+    return total
+
+
+def _site(program: Program, action: Action) -> Site | None:
+    """Where an action stands."""
+    for declared in (*program.system.actions, *program.system.initial):
+        if declared.name == action.name:
+            text = Source(declared.function)
+            return text.site(text.tree)
+    return None
 
 
 @once

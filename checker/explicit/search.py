@@ -78,7 +78,7 @@ class Search:
             reg.COUNTS: self.counts.ctypes.data,
             reg.WORDS: store.words,
             reg.STRIDE: code.stride,
-            reg.MOST_DEPTH: NO_LIMIT if limits.depth is None else limits.depth,
+            reg.MOST_DEPTH: NO_LIMIT if limits.depth is None else min(limits.depth, NO_LIMIT),
         }.items():
             self.registers[register] = value
         self.broken: Broken | None = None

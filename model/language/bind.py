@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import types
 import typing
 from collections.abc import Mapping, Set
@@ -237,7 +238,9 @@ class Binding:
             hints = get_type_hints(cls, include_extras=True)
         except NameError as e:
             raise LanguageError(
-                f"{cls.__name__}: annotation names {e.name!r}, which is not defined"
+                f"{cls.__name__}: annotation names {e.name!r}, which is not defined; define it at the top"
+                " level of the file",
+                field_site(cls, "", naming=str(e.name)),
             ) from None
         for name, annotation in hints.items():
             if name.startswith("_"):
@@ -319,8 +322,8 @@ def _name(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def field_site(cls: type[Any], name: str) -> Site | None:
-    """Where a field of a class is declared, as far as its source can be read."""
+def field_site(cls: type[Any], name: str, naming: str = "") -> Site | None:
+    """Where a field of a class is declared, or one whose type names something; as far as it can be read."""
     import inspect
 
     try:
@@ -329,6 +332,7 @@ def field_site(cls: type[Any], name: str) -> Site | None:
     except (OSError, TypeError):
         return None
     for number, text in enumerate(lines):
-        if name and text.strip().startswith((f"{name}:", f"{name} ", f"{name}=")):
+        declares = name and text.strip().startswith((f"{name}:", f"{name} ", f"{name}="))
+        if declares or (naming and re.search(rf":.*\b{re.escape(naming)}\b", text)):
             return Site(file, start + number, text.strip())
     return Site(file, start, lines[0].strip())

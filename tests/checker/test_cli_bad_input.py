@@ -12,7 +12,7 @@ from tests.checker.conftest import Run
 
 OPTIONS: list[tuple[list[str], str]] = [
     (["chek"], "there is no command 'chek'; did you mean check?"),
-    (["frobnicate"], "there is no command 'frobnicate'; there are: check, explain, list"),
+    (["frobnicate"], "there is no command 'frobnicate'; there are: check, "),
     (["check", "--relase", "0.1"], "there is no option --relase; did you mean --release?"),
     (["check", "--release"], "--release"),
     (["check", "--release", "0.2"], "there is no release '0.2'; did you mean 0.2.post1"),
@@ -28,6 +28,7 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "--workers", "0"], "0 is not in the range"),
     (["check", "--max-states", "many"], "'many' is not a valid integer"),
     (["check", "--timeout", "0"], "0.0 is not in the range"),
+    (["check", "--timeout", "nan"], "nan is no number of seconds"),
     (["check", "--set", "goods"], "--set goods: write --set NAME=VALUE"),
     (["check", "--set", "goods="], "there is no value"),
     (["check", "--set", "goods=1", "--set", "goods=2"], "'goods' is set twice"),
@@ -106,6 +107,7 @@ FILES: list[tuple[str, str, list[str], str]] = [
     ),
     ("an exit", "import sys\nsys.exit('no')\n", [], "my.py:2: SystemExit: no"),
     ("no system", "x = 1\n", [], "no System is in it"),
+    ("an exception of any kind", "class E(BaseException): ...\nraise E('x')\n", [], "my.py:2: E: x"),
     ("a null byte", "x = 1\0\n", [], "my.py"),
     (
         "two systems",
@@ -123,6 +125,22 @@ FILES: list[tuple[str, str, list[str], str]] = [
     ("a value of another type", SMALL, ["--set", "top=high"], "my.py:3: parameter top: 'high' is no int"),
     ("a number for a bool", SMALL, ["--set", "quick=1"], "my.py:4: parameter quick: 1 is no bool"),
     ("outside the language", SMALL.replace("s.n += ", "print(s.n)\n    s.n += "), [], "my.py:13: "),
+    (
+        "more steps than a state can have",
+        SMALL.replace("class Counter", "class Bit(Domain, size=20): ...\nclass Counter").replace(
+            "def count(s: Counter)", "def count(s: Counter, a: Set[Bit], b: Set[Bit])"
+        ),
+        [],
+        "my.py:11: action count has 1,099,511,627,776 combinations of arguments",
+    ),
+    (
+        "a type that is no name of the file",
+        "from __future__ import annotations\nfrom slotproof.model.language import *\n"
+        "def make():\n    class Bit(Domain, size=2): ...\n    class S(State):\n"
+        "        b: Bit = field(Bit(0), 'a bit')\n    return System('s', S, actions=[])\ns = make()\n",
+        [],
+        "my.py:6: S: annotation names 'Bit', which is not defined; define it at the top level of the file",
+    ),
     ("a bad declaration", SMALL.replace("int, Range", "float, Range"), [], "my.py:"),
     ("a model error", SMALL, ["--set", "quick=true", "--set", "top=3"], "my.py:13: 4 leaves the range 0..3"),
     ("an unknown property", SMALL, ["--property", "reachable-stats"], "did you mean reachable-states?"),
@@ -145,12 +163,14 @@ def test_an_error_in_a_system_file_names_its_own_line(
     [
         ("none.py", "none.py: there is no such file"),
         ("mine.py", "mine.py: there is no such file; did you mean my.py?"),
+        ("dangling_link.py", "dangling_link.py: is a link to nothing; name the file itself"),
         (".", ".: is a folder; name the Python file in it"),
         ("my.py:other", "there is no System 'other'"),
     ],
 )
 def test_a_system_that_is_not_there(given: str, message: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "my.py").write_text(SMALL)
+    (tmp_path / "dangling_link.py").symlink_to("nowhere.py")
     _one_line(run("check", "--system", given), message)
 
 
@@ -188,6 +208,18 @@ def test_a_bad_baseline_names_its_entry_and_field(
     _one_line(run("check", "--baseline", "known.json"), message)
 
 
-def test_an_output_folder_that_is_a_file(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--out", "my.py"], "--out my.py: is a file; name a folder"),
+        (["--out", "my.py/traces"], "my.py is a file; name another folder"),
+        (["--write-baseline", "."], "--write-baseline .: is a folder; name a file in it"),
+        (["--write-baseline", "new/known.json"], "there is no folder new; make it first"),
+    ],
+)
+def test_what_cannot_be_written_is_found_before_the_search(
+    option: list[str], message: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slotproof.checker.commands.check._search", None)
     (tmp_path / "my.py").write_text(SMALL)
-    _one_line(run("check", "--system", "my.py", "--out", "my.py"), "--out my.py: is a file; name a folder")
+    _one_line(run("check", "--system", "my.py", *option), message)

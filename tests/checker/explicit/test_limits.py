@@ -54,6 +54,7 @@ def choose(n: int, k: int) -> list[tuple[int, ...]]:
 def test_a_limit_of_depth_that_is_not_met_is_no_limit() -> None:
     program = compile_system(small.switches.with_parameters(bits=4))
     assert explore(program, limits=Limits(depth=5)).coverage.complete
+    assert explore(program, limits=Limits(depth=10**30, states=10**30)).coverage.complete
 
 
 def test_a_limit_of_time_ends_the_search() -> None:
