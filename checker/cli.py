@@ -6,11 +6,13 @@ them, so that ``slotproof --help`` and ``slotproof list`` answer at once.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -39,9 +41,11 @@ class OneLineErrors(click.Group):
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
         before = signal.getsignal(signal.SIGTERM)
+        _ready_streams()
         try:
             _interrupt_on(signal.SIGTERM)
             status = super().main(args, standalone_mode=False, **extra)
+            sys.stdout.flush()  # what cannot be written is said here, not by Python at its exit
         except click.UsageError as error:
             self._fail(_usage_line(error), WRONG_USE)
         except click.ClickException as error:
@@ -50,10 +54,13 @@ class OneLineErrors(click.Group):
             self._fail(str(error), WRONG_USE)
         except (KeyboardInterrupt, click.Abort):
             self._fail("interrupted", INTERRUPTED)
-        except BrokenPipeError:
-            # The reader of our output has gone, as `head` does; Python must not complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (_ReaderGone, BrokenPipeError):
+            _discard_output()
             sys.exit(INTERRUPTED)
+        except OSError as error:
+            _discard_output()
+            what = f"{error.filename}: " if error.filename else "reading or writing failed: "
+            self._fail(f"{what}{error.strerror or error}", WRONG_USE)
         except Exception:
             traceback.print_exc()
             self._fail("an error of slotproof itself; please report it with the lines above", WRONG_USE)
@@ -61,8 +68,19 @@ class OneLineErrors(click.Group):
             _restore(signal.SIGTERM, before)
         sys.exit(status if isinstance(status, int) else 0)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; ``--help`` prints here."""
+        with _reader():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that is named."""
+        with _reader():
+            return super().invoke(ctx)
+
     def _fail(self, message: str, status: int) -> None:
-        click.echo(f"slotproof: {' '.join(message.split())}", err=True)
+        with contextlib.suppress(OSError):  # nobody can be told
+            click.echo(f"slotproof: {' '.join(message.split())}", err=True)
         sys.exit(status)
 
     def resolve_command(
@@ -75,6 +93,35 @@ class OneLineErrors(click.Group):
             hint = near(name, known) or f"; there are: {', '.join(known)}"
             raise click.UsageError(f"there is no command '{name}'{hint}")
         return super().resolve_command(ctx, args)
+
+
+class _ReaderGone(Exception):
+    """The reader of our output has gone, as ``head`` does."""
+
+
+@contextlib.contextmanager
+def _reader() -> Iterator[None]:
+    """A reader that goes away, before click makes the exit status 1 of it: that is a violation here."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise _ReaderGone from None
+
+
+def _ready_streams() -> None:
+    """Streams that are closed take nothing; letters that an encoding does not have are escaped."""
+    for name in ("stdin", "stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
+        elif name != "stdin" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """What is left of the output goes nowhere, so that Python does not complain at its exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage_line(error: click.UsageError) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -137,12 +138,64 @@ def test_a_pipe_sees_no_progress(tmp_path: Path) -> None:
     assert "\x1b" not in result.stdout
 
 
-def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
-    command = " ".join([*COMMAND, "--system", ALLOCATOR, "--format", "json"])
-    result = subprocess.run(
-        f"{command} | true", shell=True, capture_output=True, cwd=tmp_path, check=False, text=True
+PRINTING = [["check", "--system", ALLOCATOR], ["list", "properties"], ["--help"], ["check", "--help"]]
+ROOT = [sys.executable, "-m", "slotproof.checker"]
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_a_reader_that_goes_away_is_neither_a_traceback_nor_a_violation(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "wb") as gone:
+        result = subprocess.run(
+            [*ROOT, *arguments], stdout=gone, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+        )
+    assert (result.returncode, result.stderr) == (3, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_output_that_cannot_be_written_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [*ROOT, *arguments], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+        )
+    assert result.returncode == 2
+    assert result.stderr == b"slotproof: reading or writing failed: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_do_not_change_the_exit_status(closed: str, tmp_path: Path) -> None:
+    def status(*arguments: str) -> int:
+        command = f"{shlex.join([*ROOT, *arguments])} {closed}"
+        return subprocess.run(command, shell=True, cwd=tmp_path, check=False, capture_output=True).returncode
+
+    assert status("check", "--system", ALLOCATOR) == 0
+    assert status("check", "--system", "nothing.py") == 2
+
+
+def test_letters_that_the_output_does_not_have_are_escaped(tmp_path: Path) -> None:
+    system = tmp_path / "größe.py"
+    system.write_text(
+        "from slotproof.model.language import *\n"
+        "class Zustand(State):\n    größe: bool = field(False, 'wie groß')\n"
+        "größe = System('größe', Zustand, actions=[])\n",
+        encoding="utf-8",
     )
-    assert "Traceback" not in result.stderr
+    result = subprocess.run(
+        [*COMMAND, "--system", str(system)],
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+        env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    )
+    assert (result.returncode, result.stderr) == (1, b"")
+    assert rb"gr\xf6\xdfe, explicit" in result.stdout
+    (trace,) = (tmp_path / "slotproof-traces").iterdir()
+    assert trace.name.encode() in result.stdout
+    assert subprocess.run([*ROOT, "explain", str(trace)], capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
