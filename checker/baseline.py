@@ -59,6 +59,10 @@ def _parsed(text: str, name: str) -> Baseline:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
         raise UsageProblem(f"{name}: line {error.lineno}: is no JSON: {error.msg}") from None
+    except RecursionError:
+        raise UsageProblem(f"{name}: is no baseline: nested too deeply") from None
+    except ValueError:  # Python reads no more than some thousand digits
+        raise UsageProblem(f"{name}: is no baseline: a number in it is too long") from None
     if not isinstance(raw, dict) or not isinstance(raw.get("violations"), list):
         raise UsageProblem(f'{name}: is no baseline; it is an object with a list "violations"')
     found: dict[Key, Known] = {}

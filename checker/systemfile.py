@@ -15,7 +15,7 @@ import traceback
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from slotproof.checker.usage import UsageProblem, near, near_or_all
 from slotproof.model.language.errors import LanguageError, ModelError
@@ -148,6 +148,7 @@ class _Reader:
         self.option = option
         self.text = text.strip()
         self.at = 0
+        self.depth = 0
 
     def whole(self) -> Any:
         value = self._value()
@@ -162,6 +163,9 @@ class _Reader:
 
     def _braces(self) -> Any:
         self.at += 1
+        self.depth += 1
+        if self.depth > 2:
+            self._fail("there are braces in braces in braces; write {A,B} or {r1: {A,B}, r2: {C}}")
         items: list[Any] = []
         pairs: dict[Any, Any] = {}
         self._space()
@@ -180,6 +184,7 @@ class _Reader:
             elif self._next() != "}":
                 self._fail("a } is missing")
         self.at += 1
+        self.depth -= 1
         if items and pairs:
             self._fail("a set and a map are mixed; write {A,B} or {r1: A, r2: B}")
         return pairs or items
@@ -195,7 +200,12 @@ class _Reader:
         if word.lower() in known:
             return known[word.lower()]
         digits = word.removeprefix("-")
-        return int(word) if digits.isascii() and digits.isdigit() else word
+        if not (digits.isascii() and digits.isdigit()):
+            return word
+        try:
+            return int(word)
+        except ValueError:  # Python reads no more than some thousand digits
+            self._fail(f"a number of {len(digits)} digits is too large")
 
     def _next(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -204,5 +214,6 @@ class _Reader:
         while self._next().isspace():
             self.at += 1
 
-    def _fail(self, message: str) -> None:
-        raise UsageProblem(f"--set {self.option}: {message}")
+    def _fail(self, message: str) -> NoReturn:
+        shown = self.option if len(self.option) <= 60 else f"{self.option[:57]}..."
+        raise UsageProblem(f"--set {shown}: {message}")

@@ -239,6 +239,8 @@ def read(path: Path) -> TraceFile:
         raise TraceError(f"{path}: line {error.lineno}: {what}") from None
     except RecursionError:
         raise TraceError(f"{path}: is no trace: nested too deeply") from None
+    except ValueError:  # Python reads no more than some thousand digits
+        raise TraceError(f"{path}: is no trace: a number in it is too long") from None
     if not isinstance(raw, dict) or "states" not in raw or not isinstance(raw.get("#meta"), dict):
         raise TraceError(f"{path}: is no trace: an ITF file is an object with #meta, vars and states")
     if raw["#meta"].get("source") != SOURCE:

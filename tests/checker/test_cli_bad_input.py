@@ -37,6 +37,9 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "--set", "goods={1"], "a } is missing"),
     (["check", "--set", "goods={A,b:1}"], "a set and a map are mixed"),
     (["check", "--set", "goods=1 2"], "'2' is left over"),
+    (["check", "--set", "goods={{{1}}}"], "braces in braces in braces; write {A,B} or {r1: {A,B}, r2: {C}}"),
+    (["check", "--set", f"goods={'{' * 5000}"], "braces in braces in braces"),
+    (["check", "--set", f"goods={'1' * 5000}"], "a number of 5000 digits is too large"),
     (["check", "--set", "goods=0"], "domain Good has 0 elements; it needs at least one"),
     (
         ["check", "--baseline", "b.json", "--no-baseline"],
@@ -68,7 +71,7 @@ def _one_line(result: Any, message: str) -> None:
 
 
 @pytest.mark.usefixtures("shops")
-@pytest.mark.parametrize(("arguments", "message"), OPTIONS, ids=[" ".join(a) for a, _ in OPTIONS])
+@pytest.mark.parametrize(("arguments", "message"), OPTIONS, ids=[" ".join(a)[:60] for a, _ in OPTIONS])
 def test_a_wrong_option_is_one_line_with_the_remedy(arguments: list[str], message: str, run: Run) -> None:
     _one_line(run(*arguments), message)
 
@@ -176,6 +179,8 @@ def test_a_system_that_is_not_there(given: str, message: str, run: Run, tmp_path
 
 BASELINES: list[tuple[Any, str]] = [
     ("{", "line 1: is no JSON"),
+    ("[" * 100_000, "is no baseline: nested too deeply"),
+    (f'{{"violations": [{"1" * 5000}]}}', "is no baseline: a number in it is too long"),
     ([], 'is no baseline; it is an object with a list "violations"'),
     ({"violations": [{}]}, "violations[0].scenario: is missing"),
     ({"violations": [3]}, "violations[0].scenario: is missing"),
@@ -199,7 +204,7 @@ BASELINES += [
 
 
 @pytest.mark.usefixtures("shops")
-@pytest.mark.parametrize(("content", "message"), BASELINES)
+@pytest.mark.parametrize(("content", "message"), BASELINES, ids=[m for _, m in BASELINES])
 def test_a_bad_baseline_names_its_entry_and_field(
     content: Any, message: str, run: Run, tmp_path: Path
 ) -> None:

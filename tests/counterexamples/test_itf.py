@@ -260,6 +260,7 @@ def test_a_hand_edited_file_is_an_error_that_names_file_and_field(
         (b"[]", "is no trace"),
         (b"\xff\xfe\x00", "is no text"),
         (b"[" * 100_000, "is no trace: nested too deeply"),
+        (b"[" + b"1" * 5000 + b"]", "is no trace: a number in it is too long"),
         (b'{"#meta": {"source": "Apalache"}, "vars": [], "states": []}', "#meta.source: 'Apalache'"),
     ],
 )
