@@ -2,7 +2,7 @@
 
 The loop over a batch's rows stands here, because a release's own reads logits, metrics and streams that no
 trace is about; all that it does to a row is the release's: ``Req.update_finish_state`` (before 0.5.17
-``check_finished``) decides whether the row is done, ``release_kv_cache`` frees its KV, the radix cache keeps
+``check_finished``) decides whether the row is done, ``release_kv_cache`` frees its KV, the KV cache keeps
 an unfinished one.
 """
 

@@ -1,7 +1,7 @@
 """One scheduler process: the release's ``Scheduler`` without its start, its pools, queue and batches.
 
 ``object.__new__(Scheduler)`` with the fields that the driven methods read; what they do is the release's
-own: ``get_next_batch_to_run`` with ``_get_new_batch_prefill_raw``, the gate, policy, prefill adder, radix
+own: ``get_next_batch_to_run`` with ``_get_new_batch_prefill_raw``, the gate, policy, prefill adder, KV
 cache, token pools, ``ScheduleBatch`` and ``Req``, ``abort_request``, ``update_running_batch``. A field that
 a release adds names itself in an ``AttributeError``, which is an error of the harness.
 
@@ -63,7 +63,7 @@ class Outbox:
 
 
 def pools(server_args: Any) -> dict[str, Any]:
-    """Request rows, a KV pool of one tiny layer with its allocator, and the radix cache."""
+    """Request rows, a KV pool of one tiny layer with its allocator, and the cache without prefixes."""
     memory = srt("mem_cache.memory_pool")
     rows = memory.ReqToTokenPool(
         **accepted(
@@ -101,7 +101,8 @@ def pools(server_args: Any) -> dict[str, Any]:
             },
         )
     )
-    cache = srt("mem_cache.radix_cache")
+    chunks = srt("mem_cache.chunk_cache")  # what a server without a radix cache has, up to 0.5.21
+    cache = srt("mem_cache.radix_cache").RadixCache if chunks is None else chunks.ChunkCache
     params = srt("mem_cache.cache_init_params").CacheInitParams
     values = {
         "req_to_token_pool": rows,
@@ -113,7 +114,7 @@ def pools(server_args: Any) -> dict[str, Any]:
     return {
         "req_to_token_pool": rows,
         "token_to_kv_pool_allocator": allocator,
-        "tree_cache": cache.RadixCache(params(**accepted(params.__init__, values))),
+        "tree_cache": cache(params(**accepted(params.__init__, values))),
     }
 
 
@@ -153,7 +154,7 @@ def build_scheduler(server_args: Any, manager: Any, config: Any, overlap: bool, 
         "model_config": namespace(
             is_encoder_decoder=False, is_matryoshka=False, vocab_size=64, is_multimodal=False,
             hf_config=config, context_len=4096, is_hybrid_swa=False, model_is_mrope=False,
-            requires_mm_token_modalities=False,
+            requires_mm_token_modalities=False, self_opened_think_start_ids=None,
         ),
         "grammar_manager": namespace(
             has_waiting_grammars=lambda: False, abort_requests=lambda request: None, grammar_queue=[]
