@@ -16,7 +16,7 @@ from slotproof.model.serving.manager import fits
 from slotproof.model.serving.pool import make_resident
 from slotproof.model.serving.server import Process, Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request
-from tests.model.serving.runs import R1, R2, R3, RANK0, A, B, C, Script, known, system_of, violations
+from tests.model.serving.runs import BASE, R1, R2, R3, RANK0, A, B, C, Script, known, system_of, violations
 
 FIXED = ("0.5.13", "0.5.16", "0.5.20", "0.5.23")
 NOTHING_ENDS = {"ends": set(), "by_length": set(), "room": 6}
@@ -286,3 +286,27 @@ def test_full_size(version: str) -> None:
     found = violations(system_of("overlap-cancel", version, full=True))
     assert ("no-slot-leak" in found) is (version in ("0.5.12", "0.5.12.post1"))
     assert not {"slot-capacity", "resident-at-launch", "stable-in-flight", "right-adapter"} & found.keys()
+
+
+@pytest.mark.parametrize("version", ["0.5.12.post1", "0.5.13", "0.5.19"])
+def test_ranks_that_see_a_copy_end_at_different_moments_pick_different_batches(version: str) -> None:
+    """L17: two tensor-parallel ranks get the same messages; nothing makes them agree on a copy's end."""
+    early, late = script(version), script(version)
+    for run in (early, late):
+        run.do("arrive", k=RANK0, r=R1, a=A)
+        schedule(run)
+    early.do("copy_ends", k=RANK0, a=A)
+    sooner, later = schedule(early), schedule(late)
+    assert sooner.ranks[RANK0].forward.rows == {R1}
+    assert later.ranks[RANK0].forward.rows == set()
+    assert later.ranks[RANK0].gate.refused == {R1}
+
+
+def test_the_loader_finds_slots_and_an_empty_table_from_the_first_call_on() -> None:
+    """L13: the pool is built before the loader can be asked; it holds the base model."""
+    start = script("0.5.13").state
+    assert start.ranks[RANK0].pool.resident == {BASE}
+    assert start.ranks[RANK0].loader.pending == set()
+    run = script("0.5.13")
+    run.do("arrive", k=RANK0, r=R1, a=A)
+    assert schedule(run).ranks[RANK0].loader.pending == {A}
