@@ -2,7 +2,8 @@
 
 A fix is shown by taking the steps that led to the fault on the release that has the fix: each step that the
 model of that release allows is taken; one that it does not allow is left out and named. Where the release
-cuts an iteration at another place, ``schedule`` and ``go_on`` stand for each other.
+cuts an iteration at another place, ``schedule`` and ``go_on`` stand for each other, and a pass that stands
+between two questions is ended before the next step.
 """
 
 from __future__ import annotations
@@ -43,8 +44,14 @@ def on_release(trace: Trace, scenario: str, version: str) -> tuple[Trace, Progra
             break
         taken = _first_enabled(interpreter, state, step)
         if taken is None:
-            skipped.append(str(step))
-            continue
+            rest = _rest_of_the_pass(interpreter, state)
+            later = None if rest is None or rest[2] else _first_enabled(interpreter, rest[1], step)
+            if rest is None or later is None:
+                skipped.append(str(step))
+                continue
+            steps.append(rest[0])
+            states.append(rest[1])
+            taken = later
         made, state, crash = taken
         steps.append(made)
         states.append(state)
@@ -76,4 +83,19 @@ def _first_enabled(interpreter: Interpreter, state: Any, step: Step) -> tuple[St
         except NotEnabled:
             continue
         return Step(name, arguments), outcome.state, outcome.crash
+    return None
+
+
+def _rest_of_the_pass(interpreter: Interpreter, state: Any) -> tuple[Step, Any, str | None] | None:
+    """``go_on`` from where the scheduler stands, with no last token, if it stands within a pass."""
+    number = next((i for i, a in enumerate(interpreter.program.actions) if a.name == "go_on"), None)
+    if number is None:
+        return None
+    action = interpreter.program.actions[number]
+    for numbers in interpreter.all_arguments(action):
+        try:
+            outcome = interpreter.step(state, number, numbers)
+        except NotEnabled:
+            continue
+        return Step("go_on", interpreter.arguments(action, numbers)), outcome.state, outcome.crash
     return None
