@@ -14,6 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from slotproof.model.language.columns import is_scalar
 from slotproof.model.language.domains import Domain, Parameter
 from slotproof.model.language.errors import LanguageError, ModelError, Site
+from slotproof.model.language.source import no_type
 from slotproof.model.language.types import (
     BoolType,
     EnumType,
@@ -242,6 +243,8 @@ class Binding:
                 " level of the file",
                 field_site(cls, "", naming=str(e.name)),
             ) from None
+        except Exception as e:  # the user's own annotations, which Python may be told not to evaluate
+            raise LanguageError(f"{cls.__name__}: {no_type(e)}", field_site(cls, "")) from None
         for name, annotation in hints.items():
             if name.startswith("_"):
                 continue

@@ -89,6 +89,12 @@ class Domain(metaclass=DomainMeta):
         cls.names = names or cls.__name__.lower() + "{i}"
 
     def __init__(self, index: int) -> None:
+        if type(index) is not int:
+            raise LanguageError(
+                f"{type(self).__name__}({index!r}): an element is named by its number,"
+                f" such as {type(self).__name__}(0)",
+                callers_line(),
+            )
         self.index = index
 
     @classmethod

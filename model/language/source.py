@@ -26,6 +26,12 @@ def parts_of(condition: ast.expr) -> Iterator[ast.expr]:
         yield condition
 
 
+def no_type(error: Exception) -> str:
+    """What to say of an annotation that fails."""
+    said = " ".join(str(error).split())
+    return f"an annotation is no type ({type(error).__name__}: {said}); write a type of the language"
+
+
 class Source:
     """The text of one function of the language."""
 
@@ -84,6 +90,8 @@ class Source:
             raise LanguageError(
                 f"{self.name}: annotation names {e.name!r}, which is not defined", self.site(self.tree)
             ) from None
+        except Exception as e:  # the user's own annotations, which Python may be told not to evaluate
+            raise LanguageError(f"{self.name}: {no_type(e)}", self.site(self.tree)) from None
 
     def annotation(self, node: ast.expr) -> Any:
         """The type that an annotation of a local variable names."""
@@ -98,6 +106,8 @@ class Source:
             raise LanguageError(
                 f"annotation names {e.name!r}, which is not defined", self.site(node)
             ) from None
+        except Exception as e:
+            raise LanguageError(no_type(e), self.site(node)) from None
 
     def lookup(self, name: str) -> Any:
         """What a name that is no local means: a closure's, a global's or a builtin's; else ``MISSING``."""

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Generic, Literal, NoReturn, ParamSpec, TypeVar, overload
 
 from slotproof.model.language.errors import (
@@ -149,18 +150,29 @@ def action(function: Callable[P, None] | None = None, /, *, actor: str = "", sou
     The body starts with ``require(…)`` lines, the guard; what follows is the effect.
     """
     if function is None:
-        return lambda f: Action(f, actor, source)
-    return Action(function, actor, source)
+        return lambda f: Action(_plain(f), actor, source)
+    return Action(_plain(function), actor, source)
+
+
+def _plain(function: Any) -> Any:
+    """What a mark stands above: a function, and no other mark."""
+    if isinstance(function, Action | Property | Witness | Decision):
+        raise LanguageError(f"{function} is marked twice; keep one of the marks", callers_line(3))
+    if not isinstance(function, FunctionType):
+        raise LanguageError(
+            f"{function!r} is no function; write 'def name(…):' below the mark", callers_line(3)
+        )
+    return function
 
 
 def initial(function: Callable[P, None], /) -> Action[P]:
     """Mark a function that makes the initial states: one for each value of its parameters."""
-    return Action(function, "", "")
+    return Action(_plain(function), "", "")
 
 
 def invariant(function: Callable[..., bool], /) -> Property:
     """Mark what must hold in every state that is no crash; top-level ``and`` parts are told apart."""
-    return Property(function, "state", None)
+    return Property(_plain(function), "state", None)
 
 
 @overload
@@ -179,20 +191,20 @@ def step_invariant(
     """
     actions = (on,) if isinstance(on, Action) else on
     if function is None:
-        return lambda f: Property(f, "step", actions)
-    if not callable(function):
-        raise LanguageError(f"{function!r} is no function; write '@step_invariant(on=…)'", callers_line())
-    return Property(function, "step", actions)
+        return lambda f: Property(_plain(f), "step", actions)
+    if isinstance(function, Action):
+        raise LanguageError(f"{function} is no property; write '@step_invariant(on=…)'", callers_line())
+    return Property(_plain(function), "step", actions)
 
 
 def witness(function: Callable[..., bool], /) -> Witness:
     """Mark a state that the system should reach: a search that does not meet it proves nothing."""
-    return Witness(function)
+    return Witness(_plain(function))
 
 
 def decision(function: Callable[P, R], /) -> Decision[P, R]:
     """Mark a function without body as a decision point; a ``System`` names its alternatives."""
-    return Decision(function)
+    return Decision(_plain(function))
 
 
 def require(*conditions: bool) -> None:

@@ -773,6 +773,77 @@ MISUSES = [
         """,
         ("domain Named: size is 'three'", "write a number or an int parameter"),
     ),
+    Misuse(
+        "element-of-no-number",
+        """
+        class Holder(State):
+            owner: Item = field(Item("i1"), "an item")  # <-
+
+        @action
+        def step(s: S) -> None:
+            s.flag = True
+        """,
+        ("Item('i1')", "named by its number", "Item(0)"),
+    ),
+    *(
+        Misuse(
+            f"marked-{name}",
+            f"""
+            {marks[0]}
+            {marks[1]}
+            def step({parameters}) -> {result}:
+                return{value}
+            """,
+            ("step is marked twice", "keep one"),
+        )
+        for name, marks, parameters, result, value in (
+            ("twice", ("@action  # <-", "@action"), "s: S", "None", ""),
+            ("twice-with-words", ("@action(actor='x')  # <-", "@initial"), "s: S", "None", ""),
+            ("as-two-properties", ("@witness  # <-", "@invariant"), "s: S", "bool", " True"),
+            ("as-two-kinds", ("@step_invariant  # <-", "@decision"), "a: S, b: S", "bool", " True"),
+        )
+    ),
+    Misuse(
+        "mark-above-a-class",
+        """
+        @invariant  # <-
+        class Good:
+            pass
+        """,
+        ("is no function", "write 'def name(…):'"),
+    ),
+    Misuse(
+        "parameter-of-a-map-without-values",
+        """
+        @action
+        def step(s: S, m: "Map[Item]") -> None:  # <-
+            s.flag = True
+        """,
+        ("step: an annotation is no type (TypeError: Too few arguments", "write a type of the language"),
+    ),
+    Misuse(
+        "local-of-a-type-that-fails",
+        """
+        @action
+        def step(s: S) -> None:
+            n: Color.GREEN = 1  # <-
+        """,
+        ("an annotation is no type (AttributeError: ", "write a type of the language"),
+    ),
+    Misuse(
+        "record-of-a-type-that-fails",
+        """
+        class Holder(State):  # <-
+            owner: "Map[Item]" = field(0, "an item")
+
+        @action
+        def step(s: Holder) -> None:
+            s.owner = 1
+
+        system = System("s", Holder, actions=[step])
+        """,
+        ("Holder: an annotation is no type (TypeError: ", "write a type of the language"),
+    ),
     *(
         Misuse(
             f"names-{name}",
