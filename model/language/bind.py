@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 import re
 import types
 import typing
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from slotproof.model.language.columns import is_scalar
+from slotproof.model.language.columns import encode, initial_value, is_scalar
 from slotproof.model.language.domains import Domain, Parameter
 from slotproof.model.language.errors import LanguageError, ModelError, Site
 from slotproof.model.language.source import no_type
@@ -29,7 +30,7 @@ from slotproof.model.language.types import (
     SetType,
     ValueType,
 )
-from slotproof.model.language.values import Capacity, Field, Map, Range, Record, Seq
+from slotproof.model.language.values import Capacity, Field, Map, Range, Record, Seq, State
 
 WIDE = IntType(-(2**62), 2**62 - 1)
 """The type of whole numbers that are computed and not stored."""
@@ -51,6 +52,7 @@ class Binding:
         self.given = dict(given)
         self.used: dict[str, Parameter] = {}
         self._records: dict[type[Any], RecordType] = {}
+        self._unfinished: list[type[Any]] = []
 
     def check_names(self, known: Mapping[str, Parameter]) -> None:
         """``LanguageError`` for a given parameter that the system does not have."""
@@ -72,8 +74,8 @@ class Binding:
         raw = self.given.get(parameter.name, parameter.default)
         try:
             return self._converted(parameter.kind, raw)
-        except ModelError as e:
-            raise LanguageError(f"{parameter}: {e.message}", parameter.site) from None
+        except (LanguageError, ModelError) as e:
+            raise LanguageError(f"{parameter}: {e.message}", e.site or parameter.site) from None
 
     def _converted(self, kind: Any, raw: Any) -> Any:
         if kind is int:
@@ -88,12 +90,19 @@ class Binding:
                 unknown = set(named) - {_name(k) for k in keys} - {"*"}
                 if unknown and not isinstance(type_.key, IndexType):
                     raise ModelError(f"{sorted(unknown)[0]!r} is no {type_.key}")
+                missing = [_name(k) for k in keys if _name(k) not in named and "*" not in named]
+                if missing:
+                    raise ModelError(
+                        f"there is nothing for key {missing[0]}; give every key a value, or all others one: *"
+                    )
                 return {k: self._scalar(type_.value, named.get(_name(k), named.get("*"))) for k in keys}
             return {k: self._scalar(type_.value, raw) for k in keys}
         return self._scalar(type_, raw)
 
     def _scalar(self, type_: ValueType, raw: Any) -> Any:
         match type_:
+            case SetType() if raw is None:
+                raise ModelError("None is no set; the empty one is {}")
             case SetType():
                 items = raw if isinstance(raw, Set | tuple | list) else [raw]
                 return frozenset(self._scalar(type_.item, x) for x in items)
@@ -136,6 +145,11 @@ class Binding:
             return BoolType()
         if annotation is int:
             raise LanguageError("'int' has no bounds; write 'Annotated[int, Range(low, high)]'", site)
+        if annotation in (Domain, Record, State, enum.Enum):
+            name = annotation.__name__
+            raise LanguageError(
+                f"{name} by itself is no type; write a subclass: 'class Name({name}, …)'", site
+            )
         if isinstance(annotation, type) and origin is None:
             if issubclass(annotation, enum.Enum):
                 if not len(annotation):
@@ -234,6 +248,16 @@ class Binding:
         """The type of a record class; ``LanguageError`` names a field that does not fit."""
         if cls in self._records:
             return self._records[cls]
+        if cls in self._unfinished:
+            raise LanguageError(f"record {cls.__name__} contains itself; a state is finite, so leave it out")
+        self._unfinished.append(cls)
+        try:
+            self._records[cls] = self._record(cls)
+        finally:
+            self._unfinished.pop()
+        return self._records[cls]
+
+    def _record(self, cls: type[Any]) -> RecordType:
         fields = []
         try:
             hints = get_type_hints(cls, include_extras=True)
@@ -258,6 +282,12 @@ class Binding:
                 ) from None
             fields.append(self._field(cls, name, type_, declared))
         for name, value in vars(cls).items():
+            if isinstance(value, Field) and name.startswith("_"):
+                written = name.removeprefix(f"_{cls.__name__}")  # Python puts the class before two dashes
+                raise LanguageError(
+                    f"{cls.__name__}.{written}: the name of a field begins with a letter",
+                    field_site(cls, written),
+                )
             if isinstance(value, Field) and name not in hints:
                 raise LanguageError(
                     f"{cls.__name__}.{name} has no type; write '{name}: type = field(…)'",
@@ -265,14 +295,21 @@ class Binding:
                 )
         if not fields:
             raise LanguageError(f"record {cls.__name__} has no fields", field_site(cls, ""))
-        self._records[cls] = RecordType(cls, tuple(fields))
-        return self._records[cls]
+        return RecordType(cls, tuple(fields))
 
     def _field(self, cls: type[Any], name: str, type_: ValueType, declared: Any) -> FieldType:
         where = f"{cls.__name__}.{name}"
+        if (cells := _cells(type_)) > MOST_CELLS:
+            raise LanguageError(
+                f"{where} has {cells:,} cells in every state; at most {MOST_CELLS:,}, so make it smaller",
+                field_site(cls, name),
+            )
         if isinstance(type_, RecordType) or (isinstance(type_, MapType) and _ends_in_record(type_)):
-            if declared is not None and not isinstance(declared, Field):
-                raise LanguageError(f"{where}: a record needs no initial value", field_site(cls, name))
+            if declared is not None and not (isinstance(declared, Field) and declared.initial is None):
+                raise LanguageError(
+                    f"{where}: a record has the initial values of its fields; write '{name}: type'",
+                    field_site(cls, name),
+                )
             meaning = declared.meaning if isinstance(declared, Field) else ""
             return FieldType(name, type_, None, meaning, isinstance(declared, Field) and declared.output)
         if not isinstance(declared, Field):
@@ -285,6 +322,7 @@ class Binding:
         )
         try:
             initial = self._initial(type_, initial)
+            encode(type_, initial_value(type_, initial))
         except (ModelError, TypeError) as e:
             raise LanguageError(f"{where}: initial value: {e}", field_site(cls, name)) from None
         return FieldType(name, type_, initial, declared.meaning, declared.output)
@@ -294,9 +332,17 @@ class Binding:
         match type_:
             case MapType():
                 if isinstance(initial, Mapping):
-                    return {k: self._initial(type_.value, v) for k, v in initial.items()}
+                    keys = [type_.key.decode(i) for i in range(type_.key.size)]
+                    for key in initial:
+                        type_.key.encode(key)
+                    for key in keys:
+                        if key not in initial:
+                            raise ModelError(f"there is nothing for key {_name(key)}")
+                    return {key: self._initial(type_.value, initial[key]) for key in keys}
                 return self._initial(type_.value, initial)
             case SeqType():
+                if not isinstance(initial, tuple | list):
+                    raise ModelError(f"{initial!r} is no sequence; write '()' for the empty one")
                 if len(initial) > type_.capacity:
                     raise ModelError(f"{len(initial)} items in a sequence of {type_.capacity}")
                 return tuple(initial)
@@ -310,6 +356,22 @@ class Binding:
             case _:
                 type_.encode(initial)
                 return initial
+
+
+MOST_CELLS = 1 << 16
+
+
+def _cells(type_: ValueType) -> int:
+    """How many scalars a value consists of."""
+    match type_:
+        case RecordType():
+            return sum(_cells(f.type) for f in type_.fields)
+        case MapType():
+            return type_.key.size * _cells(type_.value)
+        case SeqType():
+            return 1 + type_.capacity * _cells(type_.item)
+        case _:
+            return 1
 
 
 def _ends_in_record(type_: MapType) -> bool:
@@ -331,7 +393,7 @@ def field_site(cls: type[Any], name: str, naming: str = "") -> Site | None:
 
     try:
         lines, start = inspect.getsourcelines(cls)
-        file = inspect.getsourcefile(cls) or "?"
+        file = os.path.realpath(inspect.getsourcefile(cls) or "?")
     except (OSError, TypeError):
         return None
     for number, text in enumerate(lines):

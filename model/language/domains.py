@@ -45,6 +45,10 @@ def parameter(name: str, kind: type[T], default: Any, meaning: str) -> T:
     ``kind`` is a type of the language (``int``, ``bool``, an enum, ``Set[Adapter]``,
     ``Map[Request, Set[Adapter]]``…); elements of a domain may be given by their names.
     """
+    if not (isinstance(name, str) and name.isidentifier()):
+        raise LanguageError(
+            f"parameter {name!r}: its name is no word, and --set NAME=VALUE needs one", callers_line()
+        )
     return cast(T, Parameter(name, kind, default, meaning, callers_line()))
 
 

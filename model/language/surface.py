@@ -190,6 +190,10 @@ def step_invariant(
     ``after``.
     """
     actions = (on,) if isinstance(on, Action) else on
+    if actions is not None and not (
+        isinstance(actions, tuple | list) and all(isinstance(a, Action) for a in actions)
+    ):
+        raise LanguageError(f"on={on!r}: is no action; write '@step_invariant(on=action)'", callers_line())
     if function is None:
         return lambda f: Property(_plain(f), "step", actions)
     if isinstance(function, Action):

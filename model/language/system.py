@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 from slotproof.model.language.errors import LanguageError, Site, callers_line
@@ -19,6 +20,17 @@ class Alternatives:
     functions: tuple[Callable[..., Any], ...]
 
     def __init__(self, point: Decision[Any, Any], *functions: Callable[..., Any]) -> None:
+        if not isinstance(point, Decision):
+            raise LanguageError(
+                f"Alternatives({point!r}, …): is no decision; write '@decision' above it", callers_line()
+            )
+        for function in functions:
+            if not isinstance(function, FunctionType):
+                raise LanguageError(
+                    f"alternative {function!r} of {point} is no function; write 'def name(…):', no mark",
+                    callers_line(),
+                )
+        _different([f.__name__ for f in functions], f"{point} has two alternatives", callers_line())
         object.__setattr__(self, "point", point)
         object.__setattr__(self, "functions", functions)
 
@@ -50,6 +62,47 @@ class System:
     meaning: str = ""
     site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """``LanguageError`` for what is of another kind than it has to be."""
+        where = f"system {self.name}"
+        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
+            raise LanguageError(f"system {self.name!r}: write its name as one line of text", self.site)
+        for name in ("actions", "initial", "properties", "witnesses", "decisions"):
+            given: object = getattr(self, name)
+            if not isinstance(given, list | tuple):
+                raise LanguageError(f"{where}: {name} is {given!r}; write a list: {name}=[…]", self.site)
+        for name in ("parameters", "choices"):
+            given = getattr(self, name)
+            if not (isinstance(given, Mapping) and all(isinstance(key, str) for key in given)):
+                raise LanguageError(
+                    f'{where}: {name} is {given!r}; write values by name: {name}={{"…": …}}', self.site
+                )
+        if not isinstance(self.meaning, str):
+            raise LanguageError(f"{where}: meaning is {self.meaning!r}; write a text", self.site)
+        if not (self.final is None or isinstance(self.final, FunctionType)):
+            raise LanguageError(
+                f"{where}: final is {self.final!r}; write a function of the state without a mark", self.site
+            )
+        for decision in self.decisions:
+            if not isinstance(decision, Alternatives):
+                raise LanguageError(
+                    f"{where}: decision {decision!r} is no list; write Alternatives(decision, function, …)",
+                    self.site,
+                )
+        _different([d.point.name for d in self.decisions], f"{where} lists two decisions", self.site)
+        self._check_choices(self.choices, self.site)
+
+    def _check_choices(self, choices: Mapping[str, str], site: Site) -> None:
+        known = {d.point.name: d.names for d in self.decisions}
+        for name, alternative in choices.items():
+            if name not in known:
+                raise LanguageError(f"system {self.name} has no decision '{name}'", site)
+            if alternative not in known[name]:
+                raise LanguageError(
+                    f"decision {name} has no alternative '{alternative}'; it has: {', '.join(known[name])}",
+                    site,
+                )
+
     def with_parameters(self, **values: Any) -> System:
         """The same system with other values of some parameters."""
         return replace(self, parameters={**self.parameters, **values})
@@ -60,13 +113,11 @@ class System:
 
     def with_choices(self, choices: Mapping[str, str]) -> System:
         """The same system with these alternatives chosen."""
-        known = {d.point.name: d.names for d in self.decisions}
-        for name, alternative in choices.items():
-            if name not in known:
-                raise LanguageError(f"system {self.name} has no decision '{name}'", callers_line())
-            if alternative not in known[name]:
-                raise LanguageError(
-                    f"decision {name} has no alternative '{alternative}'; it has: {', '.join(known[name])}",
-                    callers_line(),
-                )
+        self._check_choices(choices, callers_line())
         return replace(self, choices={**self.choices, **choices})
+
+
+def _different(names: Sequence[str], what: str, site: Site) -> None:
+    twice = [n for n in names if names.count(n) > 1]
+    if twice:
+        raise LanguageError(f"{what} named '{twice[0]}'; rename one", site)

@@ -846,6 +846,187 @@ MISUSES = [
     ),
     *(
         Misuse(
+            f"system-{name}",
+            f"""
+            @action
+            def step(s: S) -> None:
+                s.flag = True
+
+            @decision
+            def choice(s: S) -> bool:
+                raise NotImplementedError
+
+            def yes(s: S) -> bool:
+                return True
+
+            system = System({arguments})  # <-
+            """,
+            words,
+        )
+        for name, arguments, words in (
+            ("without-a-name", "'', S, [step]", ("system ''", "one line of text")),
+            ("named-in-two-lines", "'a\\nb', S, [step]", ("one line of text",)),
+            ("of-one-action", "'s', S, step", ("actions is action step", "write a list: actions=[…]")),
+            ("of-no-actions", "'s', S, None", ("actions is None", "write a list: actions=[…]")),
+            ("of-an-iterator", "'s', S, iter([step])", ("actions is ", "write a list: actions=[…]")),
+            ("of-a-set", "'s', S, {step}", ("actions is ", "write a list: actions=[…]")),
+            ("that-starts-once", "'s', S, [step], initial=step", ("initial is", "write a list: initial=[…]")),
+            ("of-one-property", "'s', S, [step], properties=3", ("write a list: properties=[…]",)),
+            ("of-listed-sizes", "'s', S, [step], parameters=[3]", ("write values by name: parameters={",)),
+            (
+                "of-nameless-sizes",
+                "'s', S, [step], parameters={3: 3}",
+                ("write values by name: parameters={",),
+            ),
+            ("with-meaning", "'s', S, [step], meaning=3", ("meaning is 3", "write a text")),
+            ("final-now", "'s', S, [step], final=True", ("final is True", "write a function of the state")),
+            ("of-a-decision", "'s', S, [step], decisions=[choice]", ("write Alternatives(decision",)),
+            (
+                "of-marked-alternatives",
+                "'s', S, [step], decisions=[Alternatives(choice, choice)]",
+                ("is no function", "no mark"),
+            ),
+            (
+                "of-alternatives-of-nothing",
+                "'s', S, [step], decisions=[Alternatives(yes, yes)]",
+                ("is no decision", "write '@decision'"),
+            ),
+            (
+                "of-equal-alternatives",
+                "'s', S, [step], decisions=[Alternatives(choice, yes, yes)]",
+                ("two alternatives named 'yes'", "rename one"),
+            ),
+            (
+                "of-equal-decisions",
+                "'s', S, [step], decisions=[Alternatives(choice, yes), Alternatives(choice, yes)]",
+                ("two decisions named 'choice'", "rename one"),
+            ),
+            (
+                "of-an-unknown-choice",
+                "'s', S, [step], decisions=[Alternatives(choice, yes)], choices={'choice': 'no'}",
+                ("no alternative 'no'", "it has: yes"),
+            ),
+            (
+                "of-a-choice-of-nothing",
+                "'s', S, [step], decisions=[Alternatives(choice, yes)], choices={'chance': 'yes'}",
+                ("no decision 'chance'",),
+            ),
+        )
+    ),
+    *(
+        Misuse(
+            f"field-{name}",
+            f"""
+            class Holder(State):
+                {declaration}  # <-
+
+            @action
+            def step(s: Holder) -> None:
+                s.of = 1
+
+            system = System("s", Holder, actions=[step])
+            """,
+            words,
+        )
+        for name, declaration, words in (
+            ("of-no-keys", "of: Map[Item, bool] = field({}, '')", ("nothing for key i1",)),
+            ("of-a-key", "of: Map[Color, bool] = field({Color.RED: True}, '')", ("nothing for key BLUE",)),
+            (
+                "of-another-key",
+                "of: Map[Color, bool] = field({Shape.RED: 1}, '')",
+                ("Shape.RED is no Color",),
+            ),
+            (
+                "of-keys-inside",
+                "of: Map[Item, Map[Color, bool]] = field({'*': True}, '')",
+                ("'*' is no Item",),
+            ),
+            ("of-no-row", "of: Seq[Item] = field(3, '')", ("3 is no sequence", "write '()'")),
+            ("of-a-text", "of: Seq[Item] = field('', '')", ("'' is no sequence", "write '()'")),
+            ("of-wrong-items", "of: Seq[Item] = field((Color.RED,), '')", ("Color.RED is no Item",)),
+            (
+                "of-parts-too-heavy",
+                "of: Annotated[Seq[Part], Capacity(2)] = field((Part(weight=10),), '')",
+                ("10 leaves the range 0..9",),
+            ),
+            ("of-a-made-record", "of: Part = field(Part(weight=2), '')", ("write 'of: type'",)),
+            ("of-a-base", "of: Record", ("Record by itself is no type", "write a subclass")),
+            ("of-no-domain", "of: Domain = field(0, '')", ("Domain by itself is no type", "a subclass")),
+            ("of-no-enum", "of: enum.Enum = field(0, '')", ("Enum by itself is no type", "a subclass")),
+            ("of-itself", "of: 'Holder'", ("Holder contains itself", "leave it out")),
+            (
+                "of-a-million",
+                "of: Annotated[Seq[bool], Capacity(1_000_000)] = field((), '')",
+                ("1,000,001 cells", "at most 65,536", "make it smaller"),
+            ),
+            ("under-a-dash", "_of: bool = field(False, '')", ("Holder._of", "begins with a letter")),
+            ("under-two-dashes", "__of: bool = field(False, '')", ("Holder.__of", "begins with a letter")),
+        )
+    ),
+    *(
+        Misuse(
+            f"about-{name}",
+            f"""
+            @action
+            def step(s: S) -> None:
+                s.flag = True
+
+            @step_invariant(on={on})  # <-
+            def good(before: S, after: S) -> bool:
+                return True
+
+            system = System("s", S, actions=[step], properties=[good])
+            """,
+            ("is no action", "write '@step_invariant(on=action)'"),
+        )
+        for name, on in (("a-number", "3"), ("a-name", "'step'"), ("a-number-too", "(step, 3)"))
+    ),
+    Misuse(
+        "parameter-without-a-name",
+        """
+        other = parameter("how many", int, 3, "a number")  # <-
+
+        @action
+        def step(s: S) -> None:
+            s.number = other
+        """,
+        ("parameter 'how many'", "--set NAME=VALUE"),
+    ),
+    Misuse(
+        "parameter-of-another-type",
+        """
+        other = parameter("other", float, 3, "a number")  # <-
+
+        @action
+        def step(s: S) -> None:
+            s.number = other
+        """,
+        ("parameter other: type float", "write 'Annotated[int, Range"),
+    ),
+    Misuse(
+        "parameter-for-some-keys",
+        """
+        other = parameter("other", Map[Item, bool], {"i1": True}, "a map")  # <-
+
+        @action
+        def step(s: S, i: Item) -> None:
+            s.flag = other[i]
+        """,
+        ("nothing for key i2", "all others one: *"),
+    ),
+    Misuse(
+        "parameter-of-no-set",
+        """
+        other = parameter("other", Set[Item], None, "a set")  # <-
+
+        @action
+        def step(s: S, i: Item) -> None:
+            s.flag = i in other
+        """,
+        ("None is no set", "the empty one is {}"),
+    ),
+    *(
+        Misuse(
             f"names-{name}",
             f"""
             class Named(Domain, size=count, names={names}):  # <-
