@@ -331,10 +331,15 @@ class Relation:
 
     # What is asked about it
 
-    def bads(self, name: str) -> tuple[Bad, ...]:
-        """The ways in which a property fails; ``KeyError`` if there is no such property."""
+    def bads(self, name: str, *, before: bool = False) -> tuple[Bad, ...]:
+        """The ways in which a property fails; ``KeyError`` if there is no such property.
+
+        In terms of ``next_state`` as well; or, with ``before``, in terms of ``state`` and the inputs alone,
+        a property of states then being asked of the state before the step.
+        """
+        cells = self._before if before else self._rested
         if name == "deadlock":
-            return (self._deadlock(),)
+            return (self._deadlock(cells),)
         if name.startswith("no-crash-"):
             causes = [f"no-crash-{c}" for c in self.program.crashes]
             if name in causes:
@@ -342,20 +347,24 @@ class Relation:
                 return (Bad(name, "step", cause, self.crashes(cause), FALSE),)
         for found in self.program.properties:
             if found.name == name:
-                return self._state_bads(found) if found.over == "state" else self._step_bads(found)
+                return (
+                    self._state_bads(found, cells)
+                    if found.over == "state"
+                    else self._step_bads(found, self.after if before else self._after)
+                )
         raise KeyError(name)
 
-    def _state_bads(self, found: ir.Property) -> tuple[Bad, ...]:
+    def _state_bads(self, found: ir.Property, cells: Cells) -> tuple[Bad, ...]:
         conditions = [c.condition for c in found.conjuncts]
-        parts = self._execution(self._rested).conjuncts(found.setup, conditions, {})
+        parts = self._execution(cells).conjuncts(found.setup, conditions, {})
         return tuple(Bad(found.name, "state", i, p.violated, p.error) for i, p in enumerate(parts))
 
-    def _step_bads(self, found: ir.Property) -> tuple[Bad, ...]:
+    def _step_bads(self, found: ir.Property, after: Cells) -> tuple[Bad, ...]:
         conditions = [c.condition for c in found.conjuncts]
-        roots: Mapping[ir.Root, Cells] = {"before": self._before, "after": self._after}
+        roots: Mapping[ir.Root, Cells] = {"before": self._before, "after": after}
 
         def parts(arguments: Mapping[str, Value]) -> list[Part]:
-            return self._execution(self._after, roots).conjuncts(found.setup, conditions, arguments)
+            return self._execution(after, roots).conjuncts(found.setup, conditions, arguments)
 
         if found.actions is None:
             return tuple(Bad(found.name, "step", i, p.violated, p.error) for i, p in enumerate(parts({})))
@@ -377,12 +386,12 @@ class Relation:
             for i in range(len(conditions))
         )
 
-    def _deadlock(self) -> Bad:
+    def _deadlock(self, cells: Cells) -> Bad:
         """No action is enabled for any argument, and the state is not final."""
-        enabled, error = self.any_enabled(self._rested)
+        enabled, error = self.any_enabled(cells)
         final = FALSE
         if self.program.final is not None:
-            (part,) = self._execution(self._rested).conjuncts((), [self.program.final], {})
+            (part,) = self._execution(cells).conjuncts((), [self.program.final], {})
             final = part.violated ^ 1
             error = self.booleans.disj(error, self.booleans.conj(enabled ^ 1, part.error))
         return Bad("deadlock", "state", 0, self.booleans.conj(enabled ^ 1, final ^ 1), error)
