@@ -23,6 +23,7 @@ from slotproof.checker.commands.drift import drift
 from slotproof.checker.commands.explain import explain
 from slotproof.checker.commands.export import export
 from slotproof.checker.commands.listing import listing
+from slotproof.checker.commands.prove import prove
 from slotproof.checker.commands.replay import replay
 from slotproof.checker.usage import UsageProblem, near
 from slotproof.counterexamples.errors import TraceError
@@ -166,6 +167,7 @@ main.add_command(check)
 main.add_command(listing)
 main.add_command(explain)
 main.add_command(export)
+main.add_command(prove)
 main.add_command(replay)
 main.add_command(drift)
 main.add_command(conform)

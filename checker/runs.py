@@ -22,7 +22,7 @@ from slotproof.model.language.system import System
 REACHABLE = "reachable-states"
 """What is reported of a system without properties: that its graph was searched to the end."""
 
-ENGINES = ("explicit", "bounded")
+ENGINES = ("explicit", "bounded", "induction", "pdr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +201,19 @@ def perform(search: Search, limits: Limits, progress: Progress | None) -> Findin
 
 def load_engine(name: str) -> None:
     """Import an engine and what it needs; this takes a second."""
-    importlib.import_module({"explicit": EXPLICIT, "bounded": BOUNDED}[name])
+    importlib.import_module(MODULES[name])
 
 
-EXPLICIT = "slotproof.checker.explicit.engine"
-BOUNDED = "slotproof.checker.symbolic.engine"
+MODULES = {
+    "explicit": "slotproof.checker.explicit.engine",
+    "bounded": "slotproof.checker.symbolic.engine",
+    "induction": "slotproof.checker.symbolic.proving",
+    "pdr": "slotproof.checker.symbolic.proving",
+}
 
 
 def _engine(name: str) -> Callable[[Search, Program, Limits, Progress | None], Finding]:
-    return {"explicit": _explicit, "bounded": _bounded}[name]
+    return {"explicit": _explicit, "bounded": _bounded}.get(name, _unbounded)
 
 
 def _explicit(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
@@ -230,6 +234,16 @@ def _bounded(search: Search, program: Program, limits: Limits, progress: Progres
     if coverage is not None and all(isinstance(v, Violated) for v in verdicts.values()):
         coverage = replace(coverage, stopped="ended when every property was violated")
     return Finding(search, verdicts, coverage)
+
+
+def _unbounded(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
+    from slotproof.checker.symbolic.proving import METHODS, check_unbounded
+
+    method = next(m for m in METHODS if m == search.engine)
+    asked = [n for n in names_of(program) if search.properties is None or n in search.properties]
+    verdicts = check_unbounded(program, search.choices, asked, method, limits=limits, progress=progress)
+    coverage = min((v.coverage for v in verdicts.values()), key=lambda c: c.complete, default=None)
+    return Finding(search, dict(verdicts), coverage)
 
 
 def names_of(program: Program) -> list[str]:

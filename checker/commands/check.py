@@ -70,7 +70,7 @@ class Options:
 @click.option("--release", multiple=True, metavar="R", help="A release of SGLang; all if none is named.")
 @click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
 @click.option("--property", "property", multiple=True, metavar="P", help="Report this property alone.")
-@click.option("--engine", multiple=True, metavar="E", help="explicit (default) or bounded.")
+@click.option("--engine", multiple=True, metavar="E", help="explicit (default), bounded, induction or pdr.")
 @click.option("--system", metavar="FILE[:NAME]", help="Check the System of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
 @click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from slotproof.checker.commands.subject import one_subject
 from slotproof.checker.usage import UsageProblem, one_of
 
 if TYPE_CHECKING:
-    from slotproof.checker.runs import Subject
     from slotproof.model.language.program import Program
 
 Writer = Callable[["Program", tuple[int, ...]], str]
@@ -54,7 +54,7 @@ def export(
     from slotproof.checker.export.errors import ExportError
     from slotproof.checker.runs import chosen, program_of, start_afresh
 
-    subject = _subject(scenario, release, full, system, settings)
+    subject = one_subject(scenario, release, full, system, settings)
     start_afresh()
     program = program_of(subject)
     try:
@@ -69,32 +69,6 @@ def export(
     except OSError as error:
         raise UsageProblem(f"--out {out}: cannot be written: {error.strerror}") from None
     return 0
-
-
-def _subject(
-    scenario: str | None, release: str | None, full: bool, system: str | None, settings: tuple[str, ...]
-) -> Subject:
-    from slotproof.checker.runs import Subject
-    from slotproof.checker.systemfile import parse_settings
-
-    parse_settings(settings)
-    if system is not None:
-        for name, value in {"SCENARIO": scenario, "--release": release, "--full": full}.items():
-            if value:
-                raise UsageProblem(
-                    f"{name} does not go with --system; choose its sizes with --set NAME=VALUE"
-                )
-        return Subject(None, None, False, system, settings)
-    from slotproof.model.releases import RELEASES
-    from slotproof.properties import SCENARIOS
-
-    if scenario is None:
-        raise UsageProblem("name a scenario (slotproof list scenarios) or a --system FILE")
-    one_of("scenario", scenario, SCENARIOS, "slotproof list scenarios")
-    latest = list(RELEASES)[-1]
-    if release is not None:
-        one_of("release", release, RELEASES, "slotproof list releases")
-    return Subject(scenario, release or latest, full, None, settings)
 
 
 def _promela(program: Program, choices: tuple[int, ...]) -> str:

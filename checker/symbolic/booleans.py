@@ -54,6 +54,7 @@ class Booleans:
     def __init__(self) -> None:
         self._nodes: list[Node] = [Conjunction(())]
         self._conjunctions: dict[tuple[Literal, ...], Literal] = {(): TRUE}
+        self._in_full: dict[tuple[Literal, ...], Literal] = {}
         self._asked: dict[tuple[Literal, ...], Literal] = {}
         self._choices: dict[tuple[Literal, Literal, Literal], Literal] = {}
         self._groups: list[tuple[Literal, ...]] = [()]
@@ -65,6 +66,12 @@ class Booleans:
     def node(self, literal: Literal) -> Node:
         """The node of a literal, its sign aside."""
         return self._nodes[literal >> 1]
+
+    def name(self, variable: Literal) -> str:
+        """What a variable is called."""
+        node = self._nodes[variable >> 1]
+        assert isinstance(node, Variable)
+        return node.name
 
     def variable(self, name: str) -> Literal:
         """A new free variable."""
@@ -260,8 +267,11 @@ class Booleans:
         ordered = tuple(sorted(set(literals)))
         if len(ordered) == 1:
             return ordered[0]
-        self._nodes.append(Conjunction(ordered))
-        return 2 * (len(self._nodes) - 1)
+        made = self._in_full.get(ordered)
+        if made is None:
+            self._nodes.append(Conjunction(ordered))
+            made = self._in_full[ordered] = 2 * (len(self._nodes) - 1)
+        return made
 
     def reachable(self, roots: Iterable[Literal]) -> list[int]:
         """The nodes that some roots rest on, operands first."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 from typing import Literal as Word
@@ -146,47 +146,58 @@ class Template:
         return made
 
 
+def _interrupt(context: Any) -> None:
+    with suppress(z3.Z3Exception):  # it says so if it is interrupted already
+        context.interrupt()
+
+
+def in_thread(context: Any, budget: Budget, ask: Callable[[], Any]) -> Any:
+    """What Z3 answers to a question, asked in a thread; ``Stopped`` when the budget ends it."""
+    budget.check()
+    answers: list[Any] = []
+
+    def run() -> None:
+        try:
+            answers.append(ask())
+        except z3.Z3Exception as error:
+            answers.append(error)
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    limit = None
+    try:
+        while worker.is_alive():
+            worker.join(POLL_SECONDS)
+            limit = limit or budget.exceeded()
+            if limit:
+                _interrupt(context)
+    except BaseException:
+        while worker.is_alive():
+            _interrupt(context)
+            worker.join(POLL_SECONDS)
+        raise
+    if isinstance(answers[0], z3.Z3Exception) or (limit and answers[0] == z3.unknown):
+        raise Stopped(limit or f"Z3 gave up: {answers[0]}")
+    return answers[0]
+
+
 class _Solving:
     """Runs a solver of Z3 in a thread, so that a limit or an interrupt can end it."""
 
     def __init__(self, formulas: Formulas, budget: Budget) -> None:
         self.context = formulas.context
-        self._budget = budget
+        self.budget = budget
         self._model: Any = None
 
     def _solve(self, solver: Any, *assumptions: Formula) -> Answer:
-        self._budget.check()
-        answers: list[Any] = []
-
-        def solve() -> None:
-            try:
-                answers.append(solver.check(*assumptions))
-            except z3.Z3Exception as error:
-                answers.append(error)
-
         solver.set("ctrl_c", False)  # Python keeps the signal
-        worker = threading.Thread(target=solve, daemon=True)
-        worker.start()
-        limit = None
-        try:
-            while worker.is_alive():
-                worker.join(POLL_SECONDS)
-                limit = limit or self._budget.exceeded()
-                if limit:
-                    self.context.interrupt()
-        except BaseException:
-            while worker.is_alive():
-                self.context.interrupt()
-                worker.join(POLL_SECONDS)
-            raise
-        answer = answers[0]
+        answer = in_thread(self.context, self.budget, lambda: solver.check(*assumptions))
         if answer == z3.sat:
             self._model = solver.model()
             return "sat"
         if answer == z3.unsat:
             return "unsat"
-        reason = str(answer) if isinstance(answer, z3.Z3Exception) else solver.reason_unknown()
-        raise Stopped(limit or f"Z3 gave up: {reason}")
+        raise Stopped(f"Z3 gave up: {solver.reason_unknown()}")
 
     def true(self, formulas: Mapping[Literal, Formula]) -> set[Literal]:
         """Which of these variables are true in the model of the last ``check``."""
@@ -216,6 +227,10 @@ class Solver(_Solving):
         """Assert that one of these is true where the condition is."""
         self._solver.add(z3.Or(z3.Not(condition), *formulas))
 
+    def add_any(self, formulas: Sequence[Formula]) -> None:
+        """Assert for good that one of these is true."""
+        self._solver.add(z3.Or(*formulas, self.context))
+
     def check(self, *assumptions: Formula) -> Answer:
         """Solve; ``Stopped`` when the budget ends it."""
         return self._solve(self._solver, *assumptions)
@@ -242,3 +257,50 @@ class OneShot(_Solving):
         solver = z3.Tactic(self._tactic, ctx=self.context).solver()
         solver.add(*self._asserted, z3.Or(*question, self.context))
         return self._solve(solver)
+
+
+class Horn:
+    """Z3's Spacer on a safety question: is there an invariant that keeps the wrong states away?"""
+
+    def __init__(self, formulas: Formulas, budget: Budget, variables: Sequence[Literal]) -> None:
+        self.context = formulas.context
+        self._budget = budget
+        self._formulas = formulas
+        self._engine = z3.Fixedpoint(ctx=self.context)
+        self._engine.set(engine="spacer", ctrl_c=False)
+        bool_ = z3.BoolSort(self.context)
+        self._names = formulas.of(variables)
+        self._reached = z3.Function("reached", *[bool_] * (len(variables) + 1))
+        self._wrong = z3.Function("wrong", bool_)
+        self._engine.register_relation(self._reached, self._wrong)
+
+    def rules(
+        self,
+        free: Sequence[Literal],
+        start: tuple[Sequence[Literal], Sequence[Literal]],
+        step: tuple[Sequence[Literal], Sequence[Literal]],
+        wrong: Sequence[Literal],
+    ) -> None:
+        """``start`` and ``step`` are the values of the variables there, and the conditions for it."""
+        of, reached = self._formulas.of, self._reached
+        self._engine.declare_var(*self._names, *of(free))
+        self._engine.rule(reached(*of(start[0])), of(start[1]))
+        self._engine.rule(reached(*of(step[0])), [reached(*self._names), *of(step[1])])
+        self._engine.rule(self._wrong(), [reached(*self._names), *of(wrong)])
+
+    def check(self) -> Answer:
+        """Whether a wrong state is reached; ``Stopped`` when the budget ends it."""
+        answer = in_thread(self.context, self._budget, lambda: self._engine.query(self._wrong()))
+        if answer == z3.unknown:
+            raise Stopped(f"Z3 gave up: {self._engine.reason_unknown()}")
+        return "sat" if answer == z3.sat else "unsat"
+
+    @property
+    def level(self) -> int:
+        """How many steps from the start are known to lead to no wrong state."""
+        return max(int(self._engine.get_num_levels(self._reached)) - 1, 0)
+
+    def invariant(self) -> str:
+        """The invariant that ``check`` has found, in SMT-LIB over the names of the variables."""
+        found = self._engine.get_cover_delta(-1, self._reached)
+        return str(z3.substitute_vars(found, *self._names).sexpr())

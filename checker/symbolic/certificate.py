@@ -1,0 +1,316 @@
+"""A proof as one SMT-LIB file that whoever does not trust this tool can give to a solver of their own.
+
+The file states the relation of one system, the invariant of each stage, and questions. The proof is
+right if the answer to every question is ``unsat``:
+
+- of an invariant: it is not false in an initial state, no step leads out of it, and nothing wrong is in it;
+- of an induction of depth k: nothing is wrong within k steps from an initial state, and k different
+  states in which nothing is wrong do not lead to one in which something is.
+
+What the file says of the system is not believed: ``check`` writes it anew from the system's source, takes
+the invariants alone from the file, and compares every byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Variable
+from slotproof.checker.symbolic.proof import Induction, Invariant, Proof, Stage
+from slotproof.checker.symbolic.relation import relation
+from slotproof.checker.symbolic.safety import Safety, of_relation
+from slotproof.model.language.program import Program
+
+VERSION = 1
+HEADER = "(set-info :slotproof-certificate "
+INVARIANT = "; invariant of stage "
+SEAL = "; sha256 "
+
+
+class Refused(Exception):
+    """A certificate that proves nothing here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a certificate says that it proves, and of what."""
+
+    subject: Mapping[str, Any]
+    system: str
+    digest: str
+    choices: tuple[str, ...]
+    parameters: Mapping[str, str]
+    stages: tuple[Mapping[str, Any], ...]
+
+    @property
+    def property(self) -> str:
+        """The property that is proven; the stages before it are its lemmas."""
+        return str(self.stages[-1]["properties"][-1])
+
+
+def written(program: Program, choices: Sequence[int], proof: Proof, subject: Mapping[str, Any]) -> str:
+    """The certificate of a proof; ``subject`` is kept, so that a reader can find the system again."""
+    body = "\n".join(_lines(program, choices, proof, subject)) + "\n"
+    return f"{body}{SEAL}{hashlib.sha256(body.encode()).hexdigest()}\n"
+
+
+def claim(text: str) -> Claim:
+    """What a certificate is about; ``Refused`` if it is none, or not as it was written."""
+    body, _, seal = text.rpartition(SEAL)
+    if not body or HEADER not in body[:400]:
+        raise Refused("is no certificate of slotproof")
+    if seal != f"{hashlib.sha256(body.encode()).hexdigest()}\n":
+        raise Refused("was changed after it was written: its check sum is another")
+    try:
+        line = next(x for x in body.splitlines() if x.startswith(HEADER))
+        head = json.loads(line.removeprefix(HEADER).removesuffix(")").strip('"').replace('""', '"'))
+        if head["version"] != VERSION:
+            raise Refused(f"is of version {head['version']}; this program reads version {VERSION}")
+        return Claim(
+            head["subject"],
+            head["system"],
+            head["digest"],
+            tuple(head["choices"]),
+            head["parameters"],
+            tuple(head["stages"]),
+        )
+    except (StopIteration, ValueError, KeyError, TypeError):
+        raise Refused("has a head that cannot be read") from None
+
+
+def proof_of(text: str) -> Proof:
+    """The stages of a certificate, as far as it has to be believed: their kinds, depths and formulas."""
+    formulas: dict[int, str] = {}
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if line.startswith(INVARIANT):
+            number = line.removeprefix(INVARIANT)
+            end = next((i for i in range(at, len(lines)) if lines[i] == "; end"), None)
+            if end is None or not number.isdigit():
+                raise Refused("has an invariant without an end")
+            formulas[int(number)] = "\n".join(lines[at + 2 : end - 1])
+    stages: list[Stage] = []
+    for place, stage in enumerate(claim(text).stages):
+        names = tuple(stage["properties"])
+        if stage["by"] == "induction":
+            stages.append(Induction(names, int(stage["depth"])))
+        elif place in formulas and _is_one_term(formulas[place]):
+            stages.append(Invariant(names, formulas[place], int(stage["depth"])))
+        else:
+            raise Refused(f"has no invariant for {', '.join(names)}")
+    return tuple(stages)
+
+
+def questions(program: Program, choices: Sequence[int], text: str) -> int:
+    """How many questions a certificate asks; ``Refused`` if it is not one of this system."""
+    stated = claim(text)
+    if stated.digest != program.digest or stated.choices != _choices(program, choices):
+        raise Refused(
+            f"is of another system: {stated.system} with digest {stated.digest[:12]},"
+            f" not {program.name} with {program.digest[:12]}, or of other decisions"
+        )
+    if written(program, choices, proof_of(text), stated.subject) != text:
+        raise Refused("does not state the relation or the questions of this system")
+    return text.count("(check-sat)")
+
+
+def _is_one_term(text: str) -> bool:
+    """Whether a text is a single term, so that nothing but a term can stand in its place."""
+    depth, quoted, terms = 0, False, 0
+    for at, c in enumerate(text):
+        if c == "|":
+            quoted = not quoted
+        if quoted:
+            continue
+        if c in '";\\':
+            return False
+        if c == "(":
+            terms += depth == 0
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if depth < 0:
+                return False
+        elif depth == 0 and not c.isspace() and c != "|" and (at == 0 or text[at - 1].isspace()):
+            terms += 1
+    terms += text.startswith("|")
+    return depth == 0 and not quoted and terms == 1
+
+
+def _choices(program: Program, choices: Sequence[int]) -> tuple[str, ...]:
+    return tuple(f"{p.name}={p.alternatives[c]}" for p, c in zip(program.decisions, choices, strict=True))
+
+
+def _lines(
+    program: Program, choices: Sequence[int], proof: Proof, subject: Mapping[str, Any]
+) -> Iterator[str]:
+    head = {
+        "version": VERSION,
+        "subject": dict(subject),
+        "system": program.name,
+        "digest": program.digest,
+        "choices": _choices(program, choices),
+        "parameters": {name: str(value) for name, value in program.parameters.items()},
+        "stages": [
+            {
+                "properties": s.properties,
+                "by": "induction" if isinstance(s, Induction) else "invariant",
+                "depth": s.depth,
+            }
+            for s in proof
+        ],
+    }
+    told = json.dumps(head, sort_keys=True).replace('"', '""')
+    yield f'{HEADER}"{told}")'
+    yield "(set-logic QF_UF)"
+    yield "; The proof is right if every answer is unsat."
+    made = relation(program, choices)
+    asked = [of_relation(made, s.properties) for s in proof]
+    variables = asked[0].variables
+    parameters = " ".join(f"({quoted(made.booleans.name(x))} Bool)" for x in variables)
+    for number, stage in enumerate(proof):
+        if isinstance(stage, Invariant):
+            yield f"{INVARIANT}{number}"
+            yield f"(define-fun invariant{number} ({parameters}) Bool"
+            yield from stage.formula.split("\n")
+            yield ")"
+            yield "; end"
+    writer = _Terms(asked)
+    yield f"(define-fun valid ({parameters}) Bool"
+    yield writer.valid()
+    yield ")"
+    for time in range(max([s.depth for s in proof if isinstance(s, Induction)], default=0) + 1):
+        yield from writer.at(time)
+    known: list[Literal] = []
+    for number, (stage, question) in enumerate(zip(proof, asked, strict=True)):
+        yield f"; {', '.join(stage.properties)}"
+        if isinstance(stage, Invariant):
+            yield from writer.invariant(number, question, known)
+        else:
+            yield from writer.induction(question, stage.depth, known)
+        known.append(question.wrong ^ 1)
+
+
+class _Terms:
+    """Names the terms of the questions at each step of a run, and asks about them."""
+
+    def __init__(self, asked: Sequence[Safety]) -> None:
+        self._booleans = asked[0].relation.booleans
+        self._first = asked[0]
+        q = asked[0]
+        roots = [
+            q.valid,
+            q.possible,
+            q.start.possible,
+            q.start.error,
+            *q.start.values,
+            *q.after,
+            *q.variables,
+        ]
+        self._places = self._booleans.reachable([*roots, *(a.wrong for a in asked)])
+
+    def at(self, time: int) -> Iterator[str]:
+        """The variables and terms of the step from state number ``time``."""
+        for place in self._places[1:]:
+            match self._booleans.node(2 * place):
+                case Variable(name, _):
+                    yield f"(declare-const {quoted(f'{name}@{time}')} Bool)"
+                case Conjunction(parts):
+                    yield self._defined(place, time, f"(and {self._all(parts, time)})")
+                case Choice(condition, then, otherwise):
+                    parts = (condition, then, otherwise)
+                    yield self._defined(place, time, f"(ite {self._all(parts, time)})")
+
+    def _defined(self, place: int, time: int, term: str) -> str:
+        return f"(define-fun t{place}@{time} () Bool {term})"
+
+    def _term(self, literal: Literal, time: int) -> str:
+        if literal < 2:
+            return "false" if literal else "true"
+        node = self._booleans.node(literal)
+        name = quoted(f"{node.name}@{time}") if isinstance(node, Variable) else f"t{literal >> 1}@{time}"
+        return f"(not {name})" if literal & 1 else name
+
+    def _all(self, literals: Sequence[Literal], time: int) -> str:
+        return " ".join(self._term(x, time) for x in literals)
+
+    def valid(self) -> str:
+        """That variables stand for values: the term itself, over the variables of any state."""
+        return self._nested(self._first.valid)
+
+    def _nested(self, literal: Literal) -> str:
+        node = self._booleans.node(literal)
+        match node:
+            case _ if literal < 2:
+                return "false" if literal else "true"
+            case Variable(name, _):
+                term = quoted(name)
+            case Conjunction(parts):
+                term = f"(and {' '.join(map(self._nested, parts))})"
+            case Choice(condition, then, otherwise):
+                term = f"(ite {' '.join(map(self._nested, (condition, then, otherwise)))})"
+        return f"(not {term})" if literal & 1 else term
+
+    def _applied(self, name: str, values: Sequence[Literal], time: int) -> str:
+        return f"({name} {self._all(values, time)})" if values else name
+
+    def invariant(self, number: int, q: Safety, known: Sequence[Literal]) -> Iterator[str]:
+        """The questions about an invariant. It speaks of states alone whose variables stand for values;
+        that there are no others is part of it."""
+
+        def inside(values: Sequence[Literal]) -> str:
+            both = (self._applied(f"invariant{number}", values, 0), self._applied("valid", values, 0))
+            return f"(and {' '.join(both)})"
+
+        here = [inside(q.variables), *(self._term(x, 0) for x in known)]
+        possible = self._term(q.possible, 0)
+        yield from _ask("an initial action fails", [self._term(q.start.error, 0)])
+        start = self._term(q.start.possible, 0)
+        yield from _ask("false in an initial state", [start, f"(not {inside(q.start.values)})"])
+        yield from _ask("a step leads out", [*here, possible, f"(not {inside(q.after)})"])
+        yield from _ask("something wrong is inside", [*here, self._term(q.wrong, 0)])
+
+    def induction(self, q: Safety, depth: int, known: Sequence[Literal]) -> Iterator[str]:
+        """The questions about an induction: one for each length from the start, and one from anywhere."""
+        states = [[self._term(x, time) for x in q.variables] for time in range(depth + 1)]
+        start = [self._term(q.start.possible, 0)]
+        start += map(_same, states[0], [self._term(x, 0) for x in q.start.values])
+        chain: list[str] = []
+        yield from _ask("an initial action fails", [self._term(q.start.error, 0)])
+        for time in range(depth + 1):
+            here = [self._applied("valid", q.variables, time), *(self._term(x, time) for x in known)]
+            wrong = self._term(q.wrong, time)
+            if time < depth:
+                yield from _ask(f"wrong after {time} steps", [*start, *chain, *here, wrong])
+                after = [self._term(x, time) for x in q.after]
+                chain += [*here, f"(not {wrong})", self._term(q.possible, time)]
+                chain += map(_same, states[time + 1], after)
+                continue
+            pairs = [(states[i], states[j]) for j in range(depth + 1) for i in range(j)]
+            differ = [f"(or false {' '.join(map(_differs, x, y))})" for x, y in pairs]
+            yield from _ask("wrong after states that are not", [*chain, *differ, *here, wrong])
+
+
+def _same(left: str, right: str) -> str:
+    return f"(= {left} {right})"
+
+
+def _differs(left: str, right: str) -> str:
+    return f"(xor {left} {right})"
+
+
+def _ask(question: str, assertions: Sequence[str]) -> Iterator[str]:
+    yield f"; {question}?"
+    yield "(push 1)"
+    yield from (f"(assert {x})" for x in assertions)
+    yield "(check-sat)"
+    yield "(pop 1)"
+
+
+def quoted(name: str) -> str:
+    """A name as a symbol of SMT-LIB."""
+    return f"|{name}|"

@@ -1,0 +1,42 @@
+"""What a proof at any depth consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """PDR's answer: ``formula`` is a term of SMT-LIB over the names of a state's variables.
+
+    It is true at the start, kept by every step, and excludes what the properties forbid; ``depth`` is the
+    number of steps after which the search saw that it was closed.
+    """
+
+    properties: tuple[str, ...]
+    formula: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """k-induction's answer: no run of ``depth`` steps breaks the properties, and no ``depth`` different
+    states in which they hold lead to one in which they do not."""
+
+    properties: tuple[str, ...]
+    depth: int
+
+
+Stage = Invariant | Induction
+"""One lemma, or the property itself."""
+
+Proof = tuple[Stage, ...]
+"""Lemmas first: each stage takes for granted what those before it have shown."""
+
+
+class NotConverged(Exception):
+    """A search for a proof ended before it found one or a violation; ``depth`` is how far it came."""
+
+    def __init__(self, reason: str, depth: int) -> None:
+        super().__init__(reason)
+        self.depth = depth

@@ -1,0 +1,118 @@
+"""Whether a certificate is right: in a fresh solver, in another one, and on states that a search reaches."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import z3
+
+from slotproof.checker.symbolic.certificate import Refused, proof_of, questions, quoted
+from slotproof.checker.symbolic.proof import Invariant
+from slotproof.checker.symbolic.relation import Relation, relation
+from slotproof.checker.symbolic.solving import Budget, Stopped, in_thread
+from slotproof.model.language.columns import Valuation
+from slotproof.model.language.interpreter import Interpreter
+from slotproof.model.language.program import Program
+
+SCOPE = 400
+"""On how many states an invariant is tried out."""
+
+
+def recheck(
+    text: str, program: Program, choices: Sequence[int], budget: Budget, *, scope: int = SCOPE
+) -> Iterator[str]:
+    """Check a certificate of this system; says what was found right, one line each.
+
+    Raises ``Refused`` for one that is changed, of another system, or wrong, and ``Stopped`` when the
+    budget ends it.
+    """
+    asked = questions(program, choices, text)
+    _unsat("Z3", in_z3(text, budget), asked)
+    yield f"Z3 {z3.get_version_string()} answers unsat to all {asked} questions"
+    if find_spec("cvc5") is None:
+        yield "cvc5 is not installed (pip install 'slotproof[certify]'): only Z3 was asked"
+    else:
+        _unsat("cvc5", in_cvc5(text), asked)
+        yield f"cvc5 answers unsat to all {asked} questions"
+    stages = [(i, s) for i, s in enumerate(proof_of(text)) if isinstance(s, Invariant)]
+    if stages:
+        count, whole = _on_states(program, choices, [s for _, s in stages], budget, scope)
+        of = "all" if whole else "the first"
+        yield f"the invariant is true in {of} {count} states that the interpreter reaches"
+
+
+def _unsat(solver: str, answers: Sequence[str], asked: int) -> None:
+    if list(answers) != ["unsat"] * asked:
+        wrong = next((a for a in answers if a != "unsat"), "no answer")
+        raise Refused(f"proves nothing: {solver} answers {wrong} where it has to be unsat")
+
+
+def in_z3(text: str, budget: Budget) -> list[str]:
+    """Z3's answers to the questions of a certificate, in a context of their own."""
+    context = z3.Context()
+    try:
+        said = in_thread(context, budget, lambda: z3.Z3_eval_smtlib2_string(context.ref(), text))
+    except Stopped as error:
+        if budget.exceeded():
+            raise
+        raise Refused("proves nothing: Z3 cannot read it") from error
+    return str(said).split()
+
+
+def in_cvc5(text: str) -> list[str]:
+    """The answers of cvc5."""
+    import cvc5
+
+    solver = cvc5.Solver()
+    solver.setOption("incremental", "true")
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "certificate")
+    answers: list[str] = []
+    while True:
+        command = parser.nextCommand()
+        if command.isNull():
+            return answers
+        answers += str(command.invoke(solver, parser.getSymbolManager())).split()
+
+
+def _on_states(
+    program: Program, choices: Sequence[int], stages: Sequence[Invariant], budget: Budget, scope: int
+) -> tuple[int, bool]:
+    """Evaluate invariants in states as the interpreter reaches them, nearest first."""
+    interpreter = Interpreter(program, choices)
+    made = relation(program, choices)
+    names, formulas = _parsed(made, stages)
+    first = [interpreter.stored(s) for _, _, s in interpreter.initial()]
+    queue, seen = deque(first), set(first)
+    count = 0
+    while queue and count < scope:
+        budget.check()
+        state = queue.popleft()
+        count += 1
+        values = [(v, z3.BoolVal(t)) for v, t in zip(names, _truths(made, state), strict=True)]
+        for formula in formulas:
+            if not z3.is_true(z3.simplify(z3.substitute(formula, *values))):
+                raise Refused(f"proves nothing: its invariant is false in the reachable state {state}")
+        for _, _, outcome in interpreter.successors(state):
+            after = interpreter.stored(outcome.state)
+            if outcome.crash is None and after not in seen:
+                seen.add(after)
+                queue.append(after)
+    return count, not queue
+
+
+def _parsed(made: Relation, stages: Sequence[Invariant]) -> tuple[list[Any], list[Any]]:
+    cells = [c for c, stored in zip(made.state, made.stored, strict=True) if stored]
+    names = [made.booleans.name(x) for c in cells for x in c.variables]
+    declared = "\n".join(f"(declare-const {quoted(n)} Bool)" for n in names)
+    asserted = "\n".join(f"(assert {s.formula})" for s in stages)
+    return [z3.Bool(n) for n in names], list(z3.parse_smt2_string(f"{declared}\n{asserted}"))
+
+
+def _truths(made: Relation, state: Valuation) -> list[bool]:
+    """Which variables are true in a state."""
+    cells = zip(made.state, made.symbolic(state), made.stored, strict=True)
+    return [t == 0 for c, value, stored in cells if stored for t in c.terms(made.booleans, value)]
