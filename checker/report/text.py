@@ -26,9 +26,17 @@ COLUMN = 9
 STYLES = {"holds": "green", "violated": "bold red", "unknown": "yellow", "known": "yellow"}
 
 
+class _Output(Console):
+    """A console whose reader may go away: that is for the command line to answer, not an exit status of 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the error go on; rich would end the program with the status of a violation."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output, at most 80 columns wide where it is no terminal."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 80)
+    return _Output(highlight=False, width=None if sys.stdout.isatty() else 80)
 
 
 def show(results: Results, console: Console, *, verbose: bool, quiet: bool) -> None:

@@ -142,25 +142,39 @@ PRINTING = [["check", "--system", ALLOCATOR], ["list", "properties"], ["--help"]
 ROOT = [sys.executable, "-m", "slotproof.checker"]
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 def test_a_reader_that_goes_away_is_neither_a_traceback_nor_a_violation(
-    arguments: list[str], tmp_path: Path
+    arguments: list[str], unbuffered: str, tmp_path: Path
 ) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     with os.fdopen(theirs, "wb") as gone:
         result = subprocess.run(
-            [*ROOT, *arguments], stdout=gone, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+            [*ROOT, *arguments],
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
         )
     assert (result.returncode, result.stderr) == (3, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
-def test_output_that_cannot_be_written_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+def test_output_that_cannot_be_written_is_one_line(
+    arguments: list[str], unbuffered: str, tmp_path: Path
+) -> None:
     with Path("/dev/full").open("wb") as full:
         result = subprocess.run(
-            [*ROOT, *arguments], stdout=full, stderr=subprocess.PIPE, cwd=tmp_path, check=False
+            [*ROOT, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
         )
     assert result.returncode == 2
     assert result.stderr == b"slotproof: reading or writing failed: No space left on device\n"
