@@ -5,7 +5,8 @@ same step, so that the state has no channel down. That loses nothing. Both sides
 scheduler reads messages only at the top of its loop. Take any run of the server: each step of the tokenizer
 can be moved to just before the next ingest without changing what anyone sees, for its messages are read no
 earlier, and what it has received by then had been sent. A message that is still on its way at an ingest is
-as good as sent after it, together with all that the tokenizer did later; the order of messages stays.
+as good as sent after it, together with all that the tokenizer did later; the order of messages stays. The
+tests compare it with a server that has the channel, state by state.
 
 Upward the messages are kept: their delay decides when a reference is released, and with it when an unload
 is sent.
