@@ -139,15 +139,21 @@ def collect(
             verdicts = _reported(finding, subject, program, asked)
             for name, verdict in verdicts.items():
                 scenario = subject.scenario or program.name
-                key = (scenario, name, subject.release, subject.size)
-                known = None if baseline is None else baseline.get(key)
-                standing, note = judge(verdict, known, listed=baseline is not None, exact=exact)
+                known, own = _known(baseline, (scenario, name, subject.release, subject.size), subject)
+                standing, note = judge(verdict, known, listed=baseline is not None, exact=exact and own)
                 results.cells.append(
                     Cell(subject, scenario, name, finding.search.engine, verdict, number, standing, note)
                 )
     if baseline is not None and exact:
         results.gone = _gone(results, baseline, asked)
     return results
+
+
+def _known(baseline: Baseline | None, key: Key, subject: Subject) -> tuple[Known | None, bool]:
+    """The baseline's entry, and whether it is the subject's own: a candidate has that of its release too."""
+    if baseline is None or key in baseline or subject.candidate is None or subject.release is None:
+        return None if baseline is None else baseline.get(key), True
+    return baseline.get((key[0], key[1], subject.release.rstrip("+"), key[3])), False
 
 
 def _reported(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from slotproof.checker.candidatefile import load_candidate
 from slotproof.checker.systemfile import load_system, located, parse_settings
 from slotproof.checker.usage import UsageProblem
 from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
@@ -29,7 +30,8 @@ ENGINES = ("explicit", "bounded", "induction", "pdr")
 class Subject:
     """A system by what names it, so that another process can build it again.
 
-    Either a scenario on a release, or a system file; ``settings`` are the texts of ``--set``.
+    Either a scenario on a release, or a system file; ``settings`` are the texts of ``--set``. With a
+    ``candidate``, the file that defines it, ``release`` is the candidate's name (``0.5.23+``).
     """
 
     scenario: str | None
@@ -37,6 +39,7 @@ class Subject:
     full: bool
     file: str | None
     settings: tuple[str, ...]
+    candidate: str | None = None
 
     @property
     def size(self) -> str:
@@ -103,7 +106,8 @@ def build(subject: Subject) -> System:
 
     assert subject.scenario is not None
     assert subject.release is not None
-    system: System = SCENARIOS[subject.scenario].system(release(subject.release), full=subject.full)
+    decided = load_candidate(subject.candidate) if subject.candidate else release(subject.release)
+    system: System = SCENARIOS[subject.scenario].system(decided, full=subject.full)
     return system.with_parameters(**settings)
 
 
@@ -112,6 +116,13 @@ def program_of(subject: Subject) -> Program:
     if subject not in _programs:
         _programs[subject] = _compiled_once(subject)
     return _programs[subject]
+
+
+def programs_of(subjects: Sequence[Subject]) -> list[Program]:
+    """The different programs of some subjects. Releases share that of a candidate beside them."""
+    for subject in sorted(subjects, key=lambda s: s.candidate is None):
+        program_of(subject)
+    return list({id(p): p for p in map(program_of, subjects)}.values())
 
 
 def start_afresh() -> None:
@@ -125,23 +136,30 @@ _compiled: list[tuple[System, Program]] = []
 
 
 def _compiled_once(subject: Subject) -> Program:
-    system = build(subject)
+    named = subject.file or subject.candidate or f"scenario {subject.scenario}"
+    try:
+        system = build(subject)
+    except (LanguageError, ModelError) as error:
+        raise UsageProblem(located(error, named)) from None
     key = replace(system, choices={})
     for known, program in _compiled:
-        if _same(known, key):
+        if _serves(known, key):
             return program
     from slotproof.model.language.compile import compile_system
 
     try:
         program = compile_system(system)
     except (LanguageError, ModelError) as error:
-        raise UsageProblem(located(error, subject.file or f"scenario {subject.scenario}")) from None
+        raise UsageProblem(located(error, named)) from None
     _compiled.append((key, program))
     return program
 
 
-def _same(a: System, b: System) -> bool:
-    """Whether two systems are made of the same things. Their parts are compared by identity."""
+def _serves(a: System, b: System) -> bool:
+    """Whether system ``a``, compiled, is ``b`` under some choices. Their parts are compared by identity.
+
+    It may have more alternatives than ``b``: those of a candidate beside those of the releases.
+    """
     sequences = all(
         len(x) == len(y) and all(p is q or p == q for p, q in zip(x, y, strict=True))
         for x, y in (
@@ -149,14 +167,22 @@ def _same(a: System, b: System) -> bool:
             (a.initial, b.initial),
             (a.properties, b.properties),
             (a.witnesses, b.witnesses),
-            (a.decisions, b.decisions),
         )
     )
-    return sequences and (a.name, a.state, a.final, dict(a.parameters)) == (
-        b.name,
-        b.state,
-        b.final,
-        dict(b.parameters),
+    answers = len(a.decisions) == len(b.decisions) and all(
+        x.point is y.point and set(y.functions) <= set(x.functions)
+        for x, y in zip(a.decisions, b.decisions, strict=True)
+    )
+    return (
+        sequences
+        and answers
+        and (a.name, a.state, a.final, dict(a.parameters))
+        == (
+            b.name,
+            b.state,
+            b.final,
+            dict(b.parameters),
+        )
     )
 
 

@@ -25,7 +25,7 @@ from slotproof.model.language.system import System
 def load_system(given: str) -> System:
     """The system that ``FILE`` or ``FILE:NAME`` names; ``UsageProblem`` if there is none."""
     path, name = _split(given)
-    found = _systems(_run(path))
+    found = _systems(run_file(path))
     if name is not None:
         for variable, system in found.items():
             if name in (variable, system.name):
@@ -47,21 +47,26 @@ def _split(given: str) -> tuple[Path, str | None]:
     if not path.exists() and ":" in given:
         file, _, name = given.rpartition(":")
         path = Path(file)
+    must_exist(path, "the System")
+    return path, name
+
+
+def must_exist(path: Path, what: str) -> None:
+    """``UsageProblem`` unless there is a file; ``what`` says what it defines."""
     if path.is_dir():
-        raise UsageProblem(f"{path}: is a folder; name the Python file in it that defines the System")
+        raise UsageProblem(f"{path}: is a folder; name the Python file in it that defines {what}")
     if not path.exists():
         if path.is_symlink():
             raise UsageProblem(f"{path}: is a link to nothing; name the file itself")
         beside = [str(p) for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
         raise UsageProblem(f"{path}: there is no such file{near(str(path), beside)}")
-    return path, name
 
 
 def _systems(module: types.ModuleType) -> dict[str, System]:
     return {name: value for name, value in vars(module).items() if isinstance(value, System)}
 
 
-def _run(path: Path) -> types.ModuleType:
+def run_file(path: Path) -> types.ModuleType:
     """The module of a file. It is compiled here, so that nothing is written beside the user's file."""
     full = str(path.resolve())
     try:

@@ -44,7 +44,8 @@ def _written(cell: Cell, folder: Path, engines: Sequence[str]) -> Cell:
         marks = [] if cell.engine == engines[0] else [cell.engine]
         marks += [str(number)] if number > 1 else []
         path = folder / ".".join([name, *marks, "itf.json"])
-        write(trace, program_of(cell.subject), path, cell.scenario, cell.subject.file)
+        subject = cell.subject
+        write(trace, program_of(subject), path, cell.scenario, subject.file, subject.candidate)
         paths.append(path)
     return replace(cell, traces=tuple(paths))
 

@@ -64,8 +64,13 @@ class TraceFile:
         return self._meta.get("system_file")
 
     @property
+    def candidate_file(self) -> str | None:
+        """The file of the candidate on which the trace was found, as it was given."""
+        return self._meta.get("candidate_file")
+
+    @property
     def release(self) -> str | None:
-        """The release on which the trace was found."""
+        """The release on which the trace was found; ``0.5.23+`` for a candidate that starts from one."""
         return self._meta["release"]  # type: ignore[no-any-return]
 
     @property
@@ -157,7 +162,13 @@ def _step(program: Program, known: tuple[Action, ...], meta: Mapping[str, Any], 
     return Step(name, {n: from_plain(type_, raw[n], f"{where}.{n}") for n, type_ in parameters.items()})
 
 
-def document(trace: Trace, program: Program, scenario: str, system_file: str | None = None) -> dict[str, Any]:
+def document(
+    trace: Trace,
+    program: Program,
+    scenario: str,
+    system_file: str | None = None,
+    candidate_file: str | None = None,
+) -> dict[str, Any]:
     """The trace as the JSON object of its file."""
     meta = {
         "format": "ITF",
@@ -168,6 +179,7 @@ def document(trace: Trace, program: Program, scenario: str, system_file: str | N
         "status": "violation",
         "scenario": scenario,
         "system_file": system_file,
+        **({"candidate_file": candidate_file} if candidate_file else {}),
         "release": trace.release,
         "decisions": dict(trace.choices),
         "parameters": {name: plain(value) for name, value in trace.parameters.items()},
@@ -196,9 +208,16 @@ def _arguments(step: Step | None, known: tuple[Action, ...]) -> dict[str, Any]:
     return {p.name: to_plain(p.type, step.arguments[p.name]) for p in action.parameters}
 
 
-def write(trace: Trace, program: Program, path: Path, scenario: str, system_file: str | None = None) -> None:
+def write(
+    trace: Trace,
+    program: Program,
+    path: Path,
+    scenario: str,
+    system_file: str | None = None,
+    candidate_file: str | None = None,
+) -> None:
     """Write the trace to a file, whole or not at all."""
-    text = _text(document(trace, program, scenario, system_file))
+    text = _text(document(trace, program, scenario, system_file, candidate_file))
     write_whole(path, text)
 
 

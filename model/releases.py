@@ -11,12 +11,17 @@ follows from it; nothing else tells releases apart. A candidate starts from a re
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from difflib import get_close_matches
+from types import FunctionType
+from typing import Any, get_type_hints
 
 from slotproof.model.decisions import DECISIONS
 from slotproof.model.language import Alternatives, LanguageError, State
+from slotproof.model.language.errors import Site
 from slotproof.model.language.surface import Action, Decision
 from slotproof.model.serving import (
     decode,
@@ -32,6 +37,7 @@ from slotproof.model.serving import (
     step,
     tokenizer,
 )
+from slotproof.model.serving.server import Server
 
 RELEASES: tuple[str, ...] = (
     "0.5.12",
@@ -178,25 +184,46 @@ class Release:
         chosen = dict(self.choices)
         for name, alternative in decisions.items():
             if name not in known:
-                raise LanguageError(f"there is no decision '{name}'; 'slotproof list decisions' has them all")
+                near = get_close_matches(name, known, 1)
+                hint = f"did you mean '{near[0]}'?" if near else "'slotproof list decisions' has them all"
+                raise LanguageError(f"there is no decision '{name}'; {hint}")
+            named = {f.__name__: f for f in known[name].functions}
             if isinstance(alternative, str):
-                named = {f.__name__: f for f in known[name].functions}
                 if alternative not in named:
                     raise LanguageError(
                         f"decision {name} has no alternative '{alternative}'; it has {', '.join(named)}"
                     )
                 alternative = named[alternative]
+            if not isinstance(alternative, FunctionType):
+                raise LanguageError(
+                    f"decision {name} is answered by {alternative!r}; write a function without a mark"
+                )
+            if named.get(alternative.__name__, alternative) is not alternative:
+                raise LanguageError(
+                    f"decision {name} has an alternative '{alternative.__name__}' already; rename yours"
+                )
+            _check_signature(known[name].point, alternative)
             chosen[name] = alternative
         return replace(self, name=_changed(self.name), choices=chosen)
 
     def with_actions(self, *actions: Action[Any]) -> Release:
         """The same, with these actions in place of those with their names."""
+        given: tuple[object, ...] = actions
+        for a in given:
+            if not isinstance(a, Action):
+                shown = getattr(a, "__name__", repr(a))
+                raise LanguageError(f"with_actions({shown}): is no action; write '@action' above it")
         return replace(
             self, name=_changed(self.name), actions={**self.actions, **{a.name: a for a in actions}}
         )
 
     def with_state(self, state: type[State]) -> Release:
         """The same, with more state: a subclass of ``Server`` with fields of its own."""
+        if not (isinstance(state, type) and issubclass(state, Server)):
+            raise LanguageError(
+                f"with_state({getattr(state, '__name__', state)}): adds nothing to the server;"
+                " write 'class Mine(Server):' with fields of its own"
+            )
         return replace(self, name=_changed(self.name), state=state)
 
     def alternatives(self) -> tuple[Alternatives, ...]:
@@ -210,6 +237,26 @@ class Release:
     def names(self) -> dict[str, str]:
         """The chosen alternative's name by the decision's, as ``System.choices`` wants it."""
         return {name: f.__name__ for name, f in self.choices.items()}
+
+
+def _check_signature(point: Decision[..., Any], alternative: FunctionType) -> None:
+    """``LanguageError`` at a rule whose parameters or result are not those of its decision."""
+    code = alternative.__code__
+    try:
+        wanted = list(get_type_hints(point.function).values())
+        given = list(get_type_hints(alternative).values())
+    except Exception:  # an annotation that means nothing: compilation says which
+        return
+    if code.co_argcount + code.co_kwonlyargcount != len(wanted) - 1 or (
+        len(given) == len(wanted) and given != wanted
+    ):
+        written = inspect.signature(point.function)
+        parameters = ", ".join(f"{p.name}: {p.annotation}" for p in written.parameters.values())
+        raise LanguageError(
+            f"{alternative.__name__} is no answer to decision {point.name};"
+            f" write 'def {alternative.__name__}({parameters}) -> {written.return_annotation}:'",
+            Site(os.path.realpath(code.co_filename), code.co_firstlineno),
+        )
 
 
 def _changed(name: str) -> str:

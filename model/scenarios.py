@@ -7,11 +7,14 @@ attached are ``slotproof.properties.SCENARIOS``.
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotproof.model.language import System
+from slotproof.model.language import LanguageError, System
+from slotproof.model.language.errors import Site
 from slotproof.model.language.surface import Action, Property, Witness
 from slotproof.model.releases import RELEASES, Release
 from slotproof.model.serving import decode, front, ranks, sampling, step
@@ -110,12 +113,31 @@ class Scenario:
             state=release.state or Server,
             actions=tuple(release.actions.get(a.name, a) for a in self.actions),
             initial=tuple(self.initial),
-            properties=tuple(p for p in self.properties if unloads or p.on != (front.unload,)),
+            properties=tuple(
+                _of_actions(p, release.actions) for p in self.properties if unloads or p.on != (front.unload,)
+            ),
             witnesses=tuple(self.witnesses),
             parameters=parameters,
             decisions=release.alternatives(),
             choices=release.names(),
         )
+
+
+def _of_actions(judged: Property, replaced: Mapping[str, Action[Any]]) -> Property:
+    """The property, about the actions that a candidate has in place of those that it names."""
+    if judged.on is None or not any(a.name in replaced for a in judged.on):
+        return judged
+    for a in judged.on:
+        mine = replaced.get(a.name, a)
+        written, wanted = inspect.signature(mine.function), inspect.signature(a.function)
+        if list(written.parameters)[1:] != list(wanted.parameters)[1:]:
+            code = mine.function.__code__
+            parameters = ", ".join(f"{p.name}: {p.annotation}" for p in wanted.parameters.values())
+            raise LanguageError(
+                f"{judged} is about the arguments of {a.name}; write 'def {a.name}({parameters}) -> None:'",
+                Site(os.path.realpath(code.co_filename), code.co_firstlineno),
+            )
+    return replace(judged, on=tuple(replaced.get(a.name, a) for a in judged.on))
 
 
 ANY_ADAPTER = {r: ["base", "A", "B", "C"] for r in ("r1", "r2", "r3")}

@@ -28,6 +28,7 @@ Examples:
   slotproof check
   slotproof check --release 0.5.12.post1 --scenario overlap-cancel
   slotproof check --scenario idle-rank --property no-crash --engine bounded
+  slotproof check --candidate my_change.py --scenario overlap-cancel
   slotproof check --system my_system.py --set requests=3 --format json"""
 
 
@@ -50,6 +51,7 @@ class Options:
     scenario: tuple[str, ...]
     property: tuple[str, ...]
     engine: tuple[str, ...]
+    candidate: str | None
     system: str | None
     settings: tuple[str, ...]
     full: bool
@@ -71,6 +73,7 @@ class Options:
 @click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
 @click.option("--property", "property", multiple=True, metavar="P", help="Report this property alone.")
 @click.option("--engine", multiple=True, metavar="E", help="explicit (default), bounded, induction or pdr.")
+@click.option("--candidate", metavar="FILE", help="Check a change: a Python file with a candidate.")
 @click.option("--system", metavar="FILE[:NAME]", help="Check the System of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
 @click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
@@ -99,7 +102,7 @@ def check(**given: object) -> int:
     """
     options = Options(**given)  # type: ignore[arg-type]
     _consistent(options)
-    from slotproof.checker.runs import plan, program_of, start_afresh
+    from slotproof.checker.runs import plan, programs_of, start_afresh
 
     start_afresh()
     subjects = _subjects(options)
@@ -108,7 +111,7 @@ def check(**given: object) -> int:
     from slotproof.checker.results import chosen_properties
 
     engines = tuple(dict.fromkeys(options.engine)) or ("explicit",)
-    programs = list({id(p): p for p in map(program_of, subjects)}.values())
+    programs = programs_of(subjects)
     asked = chosen_properties(options.property, programs)
     searches = plan(subjects, engines, asked)
     findings, interrupted = _search(searches, options)
@@ -131,7 +134,12 @@ def _consistent(options: Options) -> None:
     from slotproof.checker.runs import ENGINES
 
     if options.system is not None:
-        given = {"--release": options.release, "--scenario": options.scenario, "--full": options.full}
+        given = {
+            "--release": options.release,
+            "--scenario": options.scenario,
+            "--candidate": options.candidate,
+            "--full": options.full,
+        }
         for name in (name for name, value in given.items() if value):
             raise UsageProblem(f"{name} does not go with --system; choose its sizes with --set NAME=VALUE")
     for engine in options.engine:
@@ -167,6 +175,7 @@ def _writable(option: str, folder: Path) -> None:
 
 
 def _subjects(options: Options) -> list[Subject]:
+    from slotproof.checker.candidatefile import load_candidate
     from slotproof.checker.runs import Subject
     from slotproof.checker.systemfile import load_system, parse_settings
 
@@ -181,12 +190,14 @@ def _subjects(options: Options) -> list[Subject]:
         one_of("release", name, RELEASES, "slotproof list releases")
     for name in options.scenario:
         one_of("scenario", name, SCENARIOS, "slotproof list scenarios")
+    releases = options.release or (() if options.candidate else RELEASES)
+    sides = [(release, None) for release in RELEASES if release in releases]
+    candidate = None if options.candidate is None else load_candidate(options.candidate)
     return [
-        Subject(scenario, release, options.full, None, options.settings)
+        Subject(scenario, name, options.full, None, options.settings, file)
         for scenario in SCENARIOS
         if scenario in (options.scenario or SCENARIOS)
-        for release in RELEASES
-        if release in (options.release or RELEASES)
+        for name, file in [*sides, *([(candidate.name, options.candidate)] if candidate else [])]
     ]
 
 

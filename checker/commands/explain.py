@@ -87,6 +87,15 @@ def _scenario(file: TraceFile) -> System:
     if file.scenario not in SCENARIOS:
         hint = near(file.scenario, SCENARIOS)
         raise UsageProblem(f"{file.path}: #meta.scenario: there is no '{file.scenario}'{hint}")
+    if file.candidate_file is not None:
+        from slotproof.checker.candidatefile import load_candidate
+
+        if not Path(file.candidate_file).exists():
+            raise UsageProblem(
+                f"{file.path}: #meta.candidate_file: {file.candidate_file} is not there; run where it is"
+            )
+        found: System = SCENARIOS[file.scenario].system(load_candidate(file.candidate_file))
+        return found
     if file.release not in RELEASES:
         hint = near(str(file.release), RELEASES)
         raise UsageProblem(f"{file.path}: #meta.release: there is no '{file.release}'{hint}")
