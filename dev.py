@@ -24,7 +24,7 @@ BIN = ROOT / ".venv" / "bin"
 PYTHON = BIN / "python"
 STAMP = ROOT / ".venv" / "up-to-date"
 FOLDERS = ("model", "properties", "checker", "counterexamples")
-EXTRAS = ".[certify,dev,explore,replay]"
+EXTRAS = ".[benchmarks,certify,dev,explore,replay]"
 
 CHECKS = (
     (PYTHON, "-m", "ruff", "check", "."),
