@@ -56,6 +56,8 @@ class Search:
     choices: tuple[int, ...]
     properties: tuple[str, ...] | None
     """The properties that are asked for; ``None`` means all."""
+    workers: int = 1
+    """How many threads it may use; the answer is the same for any number."""
 
     @property
     def title(self) -> str:
@@ -245,7 +247,7 @@ def _engine(name: str) -> Callable[[Search, Program, Limits, Progress | None], F
 def _explicit(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
     from slotproof.checker.explicit.engine import explore
 
-    exploration = explore(program, search.choices, limits=limits, progress=progress)
+    exploration = explore(program, search.choices, limits=limits, progress=progress, workers=search.workers)
     return Finding(search, dict(exploration.verdicts()), exploration.coverage)
 
 

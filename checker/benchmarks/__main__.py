@@ -39,6 +39,13 @@ FILE = click.Path(exists=True, dir_okay=False)
     show_default=True,
     help="Allocator's size for the peers that are Python libraries.",
 )
+@click.option(
+    "--shared-requests",
+    type=click.IntRange(1),
+    default=9,
+    show_default=True,
+    help="Allocator's size for the comparison of two workers with one.",
+)
 @click.option("--release", default="0.5.23", show_default=True, help="Release of the whole-server scenario.")
 @click.option("--scenario/--no-scenario", default=True, help="Measure the whole-server scenario too.")
 @click.option(
@@ -53,6 +60,7 @@ def main(
     runs: int,
     requests: int,
     library_requests: int,
+    shared_requests: int,
     release: str,
     scenario: bool,
     python: str,
@@ -74,10 +82,14 @@ def main(
     ]
     large, small = _allocator(requests), _allocator(library_requests)
     try:
-        sections = [_measure(large, [Spin(), *own], runs), _measure(small, libraries, runs)]
+        sections = [_measure(large, [Slotproof(), Spin(), *own], runs)]
+        sections.append(_measure(small, [Slotproof(), *libraries], runs))
         if scenario:
             whole = {"scenario": "whole-server", "release": release}
-            sections.append(_measure(Work(whole, f"whole-server, quick, {release}"), [Spin()], runs))
+            sections.append(
+                _measure(Work(whole, f"whole-server, quick, {release}"), [Slotproof(), Spin()], runs)
+            )
+        sections.append(_measure(_allocator(shared_requests), [Slotproof(2), Slotproof()], runs))
     except (PeerError, Different, UsageProblem) as error:
         raise click.ClickException(str(error)) from None
     text = document(sections, _machine())
@@ -93,7 +105,7 @@ def _allocator(requests: int) -> Work:
 def _measure(work: Work, peers: Sequence[Peer], runs: int) -> Section:
     """Every checker in turn, round after round, so that what disturbs one disturbs all."""
     absent = tuple((p.name, why) for p in peers if (why := p.missing()) is not None)
-    present: list[Peer] = [Slotproof(), *(p for p in peers if p.missing() is None)]
+    present = [p for p in peers if p.missing() is None]
     found: dict[str, list[Figures]] = {p.name: [] for p in present}
     for number in range(runs):
         for peer in present:

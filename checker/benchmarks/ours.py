@@ -39,7 +39,7 @@ def main(given: str) -> None:
     native(program)
     cpu = time.process_time()
     clock = time.clock_gettime(time.CLOCK_MONOTONIC)
-    coverage = explore(program, choices).coverage
+    coverage = explore(program, choices, workers=what.get("workers", 1)).coverage
     seconds = time.clock_gettime(time.CLOCK_MONOTONIC) - clock
     if not coverage.complete:
         raise SystemExit(f"the search stopped: {coverage.stopped}")

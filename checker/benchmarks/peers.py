@@ -87,8 +87,8 @@ class Slotproof:
 
     @property
     def name(self) -> str:
-        """``slotproof``, with its workers if there are several."""
-        return "slotproof" if self.workers == 1 else f"slotproof, {self.workers} workers"
+        """``slotproof``, with its workers."""
+        return "slotproof" if self.workers == 1 else f"{self.workers} workers"
 
     def missing(self) -> str | None:
         """It is always there."""

@@ -72,7 +72,8 @@ class Section:
             f"{first.states:,} states, {first.transitions:,} transitions, depth {first.depth}:"
             f" counted by every checker below. Medians of {len(ours.runs)}.",
             "",
-            "| against | states per second | per CPU second | wall with compilation | peak memory |",
+            f"| {ours.name} against | states per second | per CPU second"
+            " | wall with compilation | peak memory |",
             "|---|---|---|---|---|",
         ]
         for peer in others:

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +82,12 @@ class Options:
 @click.option("--write-baseline", type=PATH, metavar="FILE", help="Write what is found as known.")
 @click.option("--format", "format", default="text", metavar="F", help="text (default), json or markdown.")
 @click.option("--out", type=PATH, metavar="DIR", help="Folder of the traces; by default slotproof-traces.")
-@click.option("--workers", type=click.IntRange(1, 64), metavar="N", help="Searches at a time; by default 2.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="Threads of all searches; by default 2 searches of 1.",
+)
 @click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
 @click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
 @click.option(
@@ -219,6 +224,9 @@ def _search(searches: Sequence[Search], options: Options) -> tuple[list[Finding]
 
     limits = Limits(options.max_states, options.max_depth, options.timeout)
     workers = options.workers or 2
+    if options.workers is not None:  # what is more than the searches is shared among them
+        threads = max(options.workers // max(len(searches), 1), 1)
+        searches = [replace(search, workers=threads) for search in searches]
     if options.quiet or not sys.stderr.isatty():
         return run_all(searches, limits, workers, None)
     from slotproof.checker.progress import SearchProgress

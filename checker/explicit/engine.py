@@ -71,13 +71,15 @@ def explore(
     *,
     limits: Limits | None = None,
     progress: Report | None = None,
+    workers: int = 1,
 ) -> Exploration:
     """Search all reachable states of a program under one release's choices.
 
+    Every number of ``workers`` (threads) gives the same answer, traces included.
     A limit, SIGINT or SIGTERM ends in an incomplete coverage. ``progress`` is called a few times a
     second. Raises ``ModelError`` where a step leaves the model, as the interpreter words it.
     """
-    search = Search(program, choices, limits or Limits())
+    search = Search(program, choices, limits or Limits(), workers)
     stopped = search.run(progress)
     paths = Paths(search)
     if search.broken is not None:

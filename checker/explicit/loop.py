@@ -39,6 +39,7 @@ from slotproof.checker.explicit.registers import (
     BATCH_STATES,
     BROKEN,
     CHECK,
+    CHECKED,
     CONTEXT,
     COUNTS,
     DEADLOCK,
@@ -50,6 +51,9 @@ from slotproof.checker.explicit.registers import (
     GUESSES,
     HEAD,
     INDEX_BITS,
+    KEPT,
+    KEPT_COUNT,
+    KEPT_MOST,
     LAST_BUCKET,
     LEVEL,
     LEVEL_END,
@@ -57,9 +61,12 @@ from slotproof.checker.explicit.registers import (
     MOST_DEPTH,
     MOST_FILLED,
     MOST_STATES,
+    MOST_STEPS,
     OUT,
     PARENTS,
     PENDING,
+    SEEN,
+    SEEN_BITS,
     SHIFT,
     STRIDE,
     TABLE,
@@ -72,6 +79,7 @@ from slotproof.checker.explicit.registers import (
 _NONE = np.uint64(0)
 _INDEX = np.uint64((1 << INDEX_BITS) - 1)
 _TAG = np.uint64(((1 << 64) - 1) ^ ((1 << INDEX_BITS) - 1))
+_SEEN = np.uint64((1 << SEEN_BITS) - 1)
 _ALL = np.uint64((1 << 64) - 1)
 
 signed: Any = np.int64
@@ -82,9 +90,6 @@ def advance(r: Any, rounds: int) -> Any:
     """Go on with a search for at most ``rounds`` batches; why it returned."""
     while True:
         if r[PENDING] == 0:
-            if rounds == 0:
-                return AGAIN
-            rounds -= 1
             if r[HEAD] == r[LEVEL_END]:
                 if r[TAIL] == r[LEVEL_END]:
                     return DONE
@@ -92,11 +97,14 @@ def advance(r: Any, rounds: int) -> Any:
                     return TOO_DEEP
                 r[LEVEL] += 1
                 r[LEVEL_END] = r[TAIL]
+            if rounds == 0:
+                return AGAIN
+            rounds -= 1
             if not _expand(r):
                 return BROKEN
         if r[TAIL] + r[PENDING] > r[MOST_FILLED]:
             return FULL_TABLE
-        _guess(r)
+        _guess(r, r[OUT], r[PENDING])
         answer = _insert(r)
         r[PENDING] = 0
         if answer != AGAIN:
@@ -105,24 +113,84 @@ def advance(r: Any, rounds: int) -> Any:
 
 
 @compiled
+def scan(r: Any) -> Any:
+    """Expand the states of a worker's range, and keep the successors that are not known for sure.
+
+    The range is from the head to the level's end in the worker's own registers. Nothing is stored, so
+    that workers do not get into each other's way. Returns early if there is no room to keep more.
+    """
+    while r[HEAD] < r[LEVEL_END]:
+        if r[KEPT_COUNT] + BATCH + r[MOST_STEPS] > r[KEPT_MOST]:
+            return AGAIN
+        if not _expand(r):
+            return BROKEN
+        _guess(r, r[OUT], r[PENDING])
+        _keep(r)
+        r[PENDING] = 0
+        r[HEAD] += r[BATCH_STATES]
+    return DONE
+
+
+@compiled
+def settle(r: Any) -> Any:
+    """Store those of the kept successors that are new, in their order."""
+    step = r[STRIDE] * 8
+    first, rest = r[KEPT], r[KEPT_COUNT]
+    while rest > 0:
+        count = min(rest, BATCH)
+        _guess(r, first, count)
+        guess = r[GUESSES]
+        for _ in range(count):
+            if not _guessed(r, guess, first):
+                answer = _admit(r, first, signed(load(first + step - 8)))
+                if answer != AGAIN:
+                    return answer
+            first += step
+            guess += 8
+        rest -= count
+    return DONE
+
+
+@compiled
+def check_rest(r: Any) -> Any:
+    """Evaluate the invariants and witnesses of the states that a limit has left unexpanded."""
+    while r[CHECKED] < r[TAIL]:
+        depth = r[LEVEL] if r[CHECKED] < r[LEVEL_END] else r[LEVEL] + 1
+        if not _check(r, r[CHECKED], depth):
+            return BROKEN
+    return DONE
+
+
+@compiled
+def _check(r: Any, state: int, depth: int) -> Any:
+    """Evaluate the invariants and witnesses of a state; false after a model error."""
+    store(r[CONTEXT] + CURRENT * 8, np.uint64(state))
+    store(r[CONTEXT] + DEPTH * 8, np.uint64(depth))
+    if call2(r[CHECK], r[CONTEXT], r[ARENA] + state * r[WORDS] * 8) != 0:
+        return False
+    r[CHECKED] = state + 1
+    return True
+
+
+@compiled
 def _expand(r: Any) -> Any:
-    """Write the successors of the next states until the batch is full; false after a model error."""
+    """Write the successors of the next states until the batch is full; false after a model error.
+
+    What is found does not depend on the batches: an error of a state ends the batch before it, and near
+    the limit of states a batch has one state.
+    """
     states = pending = 0
-    most = min(r[LEVEL_END] - r[HEAD], BATCH)
+    near = r[TAIL] + BATCH + r[MOST_STEPS] > r[MOST_STATES]
+    most = min(r[LEVEL_END] - r[HEAD], 1 if near else BATCH)
     while pending < BATCH and states < most:
         state = r[HEAD] + states
-        address = r[ARENA] + state * r[WORDS] * 8
-        store(r[CONTEXT] + CURRENT * 8, np.uint64(state))
-        count = call3(r[EXPAND], r[CONTEXT], address, r[OUT] + pending * r[STRIDE] * 8)
-        deadlock = r[CONTEXT] + r[DEADLOCK] * 8
-        if count == 0 and load(deadlock) == _NONE:
-            stops = call2(r[FINAL], r[CONTEXT], address)
-            if stops == 0:
-                store(deadlock, np.uint64(state + 1))
-            elif stops < 0:
-                count = -2
+        count = -2
+        if state < r[CHECKED] or _check(r, state, r[LEVEL]):
+            count = _steps(r, state, r[OUT] + pending * r[STRIDE] * 8)
         if count < -1:
-            return False
+            if states == 0:
+                return False
+            break
         count = max(count, 0)
         store(r[COUNTS] + states * 8, np.uint64(count))
         pending += count
@@ -134,13 +202,29 @@ def _expand(r: Any) -> Any:
 
 
 @compiled
-def _guess(r: Any) -> Any:
-    """Ask for the stored states that may equal the successors, and note which they are."""
+def _steps(r: Any, state: int, out: int) -> Any:
+    """Write the successors of a state: their number, or as ``expand`` of ``module.py`` says."""
+    address = r[ARENA] + state * r[WORDS] * 8
+    store(r[CONTEXT] + CURRENT * 8, np.uint64(state))
+    count = call3(r[EXPAND], r[CONTEXT], address, out)
+    deadlock = r[CONTEXT] + r[DEADLOCK] * 8
+    if count == 0 and load(deadlock) == _NONE:
+        stops = call2(r[FINAL], r[CONTEXT], address)
+        if stops == 0:
+            store(deadlock, np.uint64(state + 1))
+        elif stops < 0:
+            count = -2
+    return count
+
+
+@compiled
+def _guess(r: Any, first: int, count: int) -> Any:
+    """Ask for the stored states that may equal successors, and note which they are."""
     table, arena, guess, words = r[TABLE], r[ARENA], r[GUESSES], r[WORDS] * 8
     step = r[STRIDE] * 8
     shift = np.uint64(r[SHIFT])
-    hash_at = r[OUT] + step - 16
-    for _ in range(r[PENDING]):
+    hash_at = first + step - 16
+    for _ in range(count):
         hash_ = load(hash_at)
         line = table + signed(hash_ >> shift) * LINE
         alike = equal(line, _TAG, hash_ & _TAG)
@@ -154,47 +238,82 @@ def _guess(r: Any) -> Any:
 
 
 @compiled
+def _guessed(r: Any, guess: int, successor: int) -> Any:
+    """Whether a successor is the state that was guessed."""
+    number = signed(load(guess))
+    words = r[WORDS] * 8
+    return number != 0 and _same(r[ARENA] + (number - 1) * words, successor, words)
+
+
+@compiled
 def _insert(r: Any) -> Any:
-    """Store the successors that are new."""
-    table, arena, words, step = r[TABLE], r[ARENA], r[WORDS] * 8, r[STRIDE] * 8
-    shift = np.uint64(r[SHIFT])
-    successor = r[OUT] - step
-    guess = r[GUESSES]
-    store(r[CONTEXT] + DEPTH * 8, np.uint64(r[LEVEL] + 1))
+    """Store the successors of the batch that are new."""
+    step = r[STRIDE] * 8
+    successor, guess = r[OUT], r[GUESSES]
     for source in range(r[BATCH_STATES]):
         for _ in range(signed(load(r[COUNTS] + source * 8))):
+            if not _guessed(r, guess, successor):
+                answer = _admit(r, successor, r[HEAD] + source)
+                if answer != AGAIN:
+                    return answer
             successor += step
-            number = signed(load(guess))
             guess += 8
+    return AGAIN
+
+
+@compiled
+def _keep(r: Any) -> Any:
+    """Put the successors of the batch that are not as guessed to the others, each with its source.
+
+    Most of them come again and again; what is among the last that were kept is not kept once more.
+    """
+    step = r[STRIDE] * 8
+    words = r[WORDS] * 8
+    successor, guess = r[OUT], r[GUESSES]
+    count = r[KEPT_COUNT]
+    for source in range(r[BATCH_STATES]):
+        for _ in range(signed(load(r[COUNTS] + source * 8))):
+            if not _guessed(r, guess, successor):
+                hash_ = load(successor + step - 16)
+                place = r[SEEN] + signed((hash_ >> np.uint64(32)) & _SEEN) * 8
+                last = signed(load(place))  # it may be of an earlier round
+                if last >= count or not _same(r[KEPT] + last * step, successor, words):
+                    store(place, np.uint64(count))
+                    kept = r[KEPT] + count * step
+                    for offset in range(0, step - 8, 8):
+                        store(kept + offset, load(successor + offset))
+                    store(kept + step - 8, np.uint64(r[HEAD] + source))  # in the place of the label
+                    count += 1
+            successor += step
+            guess += 8
+    r[KEPT_COUNT] = count
+
+
+@compiled
+def _admit(r: Any, successor: int, source: int) -> Any:
+    """Store a successor if it is new: the guess was wrong, or it came earlier in this batch."""
+    table, arena, words = r[TABLE], r[ARENA], r[WORDS] * 8
+    hash_ = load(successor + r[STRIDE] * 8 - 16)
+    line = table + signed(hash_ >> np.uint64(r[SHIFT])) * LINE
+    while True:
+        alike = equal(line, _TAG, hash_ & _TAG)
+        while alike != 0:
+            number = signed(load(line + lowest(alike) * 8) & _INDEX)
+            alike &= alike - 1
             if number != 0 and _same(arena + (number - 1) * words, successor, words):
-                continue
-            # The guess was wrong, or the state is new, or it came earlier in this batch.
-            hash_ = load(successor + step - 16)
-            line = table + signed(hash_ >> shift) * LINE
-            known = False
-            while True:
-                alike = equal(line, _TAG, hash_ & _TAG)
-                while alike != 0 and not known:
-                    number = signed(load(line + lowest(alike) * 8) & _INDEX)
-                    alike &= alike - 1
-                    known = number != 0 and _same(arena + (number - 1) * words, successor, words)
-                free = equal(line, _ALL, _NONE)
-                if known or free != 0:
-                    break
-                line = line + LINE if line < table + r[LAST_BUCKET] * LINE else table
-            if known:
-                continue
-            tail = r[TAIL]
-            if tail >= r[MOST_STATES]:
-                return FULL_STORE
-            for offset in range(0, words, 8):
-                store(arena + tail * words + offset, load(successor + offset))
-            store_half(r[PARENTS] + tail * 4, r[HEAD] + source)
-            store(line + lowest(free) * 8, (hash_ & _TAG) | np.uint64(tail + 1))
-            store(r[CONTEXT] + CURRENT * 8, np.uint64(tail))
-            r[TAIL] = tail + 1
-            if call2(r[CHECK], r[CONTEXT], successor) != 0:
-                return BROKEN
+                return AGAIN
+        free = equal(line, _ALL, _NONE)
+        if free != 0:
+            break
+        line = line + LINE if line < table + r[LAST_BUCKET] * LINE else table
+    tail = r[TAIL]
+    if tail >= r[MOST_STATES]:
+        return FULL_STORE
+    for offset in range(0, words, 8):
+        store(arena + tail * words + offset, load(successor + offset))
+    store_half(r[PARENTS] + tail * 4, source)
+    store(line + lowest(free) * 8, (hash_ & _TAG) | np.uint64(tail + 1))
+    r[TAIL] = tail + 1
     return AGAIN
 
 
@@ -231,6 +350,9 @@ POINTER = pointer_to(types.int64)
 
 SIGNATURES = {
     "advance": (advance, (POINTER, types.int64)),
+    "scan": (scan, (POINTER,)),
+    "settle": (settle, (POINTER,)),
+    "check_rest": (check_rest, (POINTER,)),
     "rehash": (rehash, (types.int64,) * 5),
 }
 

@@ -62,6 +62,9 @@ class Loop:
     """The functions of ``loop.py``, compiled."""
 
     advance: Callable[..., int]
+    scan: Callable[..., int]
+    settle: Callable[..., int]
+    check_rest: Callable[..., int]
     rehash: Callable[..., int]
 
 
@@ -122,7 +125,7 @@ def native_loop() -> Loop:
 
 
 LOOP_SOURCES = ("context", "intrinsics", "loop", "registers")
-LOOP_EXPORTS = ("advance", "rehash")
+LOOP_EXPORTS = ("advance", "scan", "settle", "check_rest", "rehash")
 
 
 def _loop_module() -> Any:
@@ -146,10 +149,10 @@ def _function(address: int, arguments: int) -> Callable[..., int]:
 
 def _numba_function(address: int) -> Callable[..., int]:
     """A function of numba's convention: the result is where the first argument points to."""
-    result = ctypes.c_int64()
-    place = ctypes.byref(result)
 
     def call(*arguments: int) -> int:
+        result = ctypes.c_int64()  # of this call alone: threads call at the same time
+        place = ctypes.byref(result)
         kinds = [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * len(arguments)]
         status = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(address)(place, None, *arguments)
         if status:

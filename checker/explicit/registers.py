@@ -27,13 +27,20 @@
     TRANSITIONS,
     PENDING,  # successors of the batch that still have to be stored
     BATCH_STATES,  # the states that they come from
+    CHECKED,  # the first state whose invariants and witnesses are not evaluated
+    MOST_STEPS,  # the most successors of a state
+    KEPT,  # successors that are to be stored later, and may be known (see scan)
+    KEPT_COUNT,
+    KEPT_MOST,
+    SEEN,  # a small table of successors that are kept: the last one with these bits of the hash
     REGISTERS,
-) = range(26)
+) = range(32)
 
 DONE, AGAIN, FULL_TABLE, FULL_STORE, TOO_DEEP, BROKEN = range(6)
 
 BATCH = 512
 BUCKET = 8  # entries of the table that are compared at once
 LINE = 8 * BUCKET  # their bytes: a line of memory
+SEEN_BITS = 15
 NO_PARENT = 0xFFFFFFFF
 INDEX_BITS = 32

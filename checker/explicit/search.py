@@ -16,12 +16,15 @@ from slotproof.checker.explicit import registers as reg
 from slotproof.checker.explicit.context import CURRENT, SHIFT, SITE, TABLE, WHERE, Context
 from slotproof.checker.explicit.native import Native, native, native_loop
 from slotproof.checker.explicit.store import Store, default_memory
+from slotproof.checker.explicit.team import Team
 from slotproof.checker.verdict import Limits
 from slotproof.model.language.program import Program
 
 NO_LIMIT = 1 << 62
 LOOK_UP = 0.1
 """Seconds between looks at the clock, at signals and at the progress display."""
+FEW = 32
+"""Batches until the next look whether the level is worth several workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Broken:
 class Search:
     """Breadth-first search over the whole graph of a program under one release's choices."""
 
-    def __init__(self, program: Program, choices: tuple[int, ...], limits: Limits) -> None:
+    def __init__(self, program: Program, choices: tuple[int, ...], limits: Limits, workers: int = 1) -> None:
         self.started = time.monotonic()
         self.program = program
         self.choices = choices
@@ -78,10 +81,12 @@ class Search:
             reg.COUNTS: self.counts.ctypes.data,
             reg.WORDS: store.words,
             reg.STRIDE: code.stride,
+            reg.MOST_STEPS: code.most,
             reg.MOST_DEPTH: NO_LIMIT if limits.depth is None else min(limits.depth, NO_LIMIT),
         }.items():
             self.registers[register] = value
         self.broken: Broken | None = None
+        self.team = Team(self, workers) if workers > 1 else None
 
     @property
     def states(self) -> int:
@@ -112,10 +117,21 @@ class Search:
     def run(self, report: Report | None = None) -> str | None:
         """Search to the end: ``None``, or the limit that came first (``broken`` after a model error)."""
         with _signals() as received:
-            return self._run(report, received)
+            try:
+                stopped = self._run(report, received)
+            finally:
+                if self.team is not None:
+                    self.team.close()
+        if stopped is not None and self.broken is None:
+            return self._rest(stopped)
+        return stopped
+
+    def _rest(self, stopped: str) -> str:
+        """Evaluate what a limit has left unexpanded: a violation there is one all the same."""
+        return self._break() if self.loop.check_rest(self.registers.ctypes.data) == reg.BROKEN else stopped
 
     def _run(self, report: Report | None, received: list[str]) -> str | None:
-        store, registers = self.store, self.registers
+        registers = self.registers
         self._point()
         count = self.native.initial(self.context, self.out)
         if count < 0:
@@ -126,17 +142,22 @@ class Search:
         registers[reg.PENDING] = self.counts[0] = count
         registers[reg.BATCH_STATES] = 1
         rounds = 1
+        looked = time.monotonic()
         while True:
             self._bound()
             before = time.monotonic()
-            answer = self.loop.advance(registers.ctypes.data, rounds)
+            team = self.team if self.team is not None and not self.team.tired else None
+            if team is not None and team.wanted():
+                team.round()
+                answer = self.loop.advance(registers.ctypes.data, 0)
+            else:
+                answer = self.loop.advance(registers.ctypes.data, rounds if team is None else FEW)
             match answer:
                 case reg.DONE:
                     return None
                 case reg.FULL_TABLE:
-                    if not store.grow_table(self.states):
+                    if not self.grow():
                         return self._memory()
-                    self._point()
                 case reg.FULL_STORE:
                     if self.limits.states is not None and self.states >= self.limits.states:
                         return f"limit of {self.limits.states} states reached"
@@ -146,7 +167,7 @@ class Search:
                 case reg.BROKEN:
                     return self._break()
             now = time.monotonic()
-            if answer == reg.AGAIN:
+            if answer == reg.AGAIN and team is None:
                 # So many batches that the next look comes in time.
                 faster = LOOK_UP / max(now - before, LOOK_UP / 4)
                 rounds = max(min(int(rounds * faster), 1 << 20), 1)
@@ -154,8 +175,17 @@ class Search:
                 return f"interrupted by {received[0]}"
             if self.limits.seconds is not None and now - self.started >= self.limits.seconds:
                 return f"limit of {self.limits.seconds:g} seconds reached"
-            if report is not None:
+            if report is not None and now - looked >= LOOK_UP / 2:
+                looked = now
                 report(self.progress())
+
+    def grow(self) -> bool:
+        """Make the table larger; false if there is no room for that, or for more states in it."""
+        if not self.store.grow_table(self.states):
+            return False
+        self._point()
+        self._bound()
+        return True
 
     def _point(self) -> None:
         """Tell the loop and generated code, which asks for lines of it, where the table is."""

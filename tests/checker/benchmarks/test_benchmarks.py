@@ -35,7 +35,17 @@ def counted(states: int = 4, seconds: float = 1.0, peak: int = 100) -> Figures:
 
 def test_the_command_measures_at_a_tiny_size(tmp_path: Path) -> None:
     out = tmp_path / "table.md"
-    options = ["--runs", "1", "--requests", "2", "--library-requests", "2", "--no-scenario"]
+    options = [
+        "--runs",
+        "1",
+        "--requests",
+        "2",
+        "--library-requests",
+        "2",
+        "--shared-requests",
+        "2",
+        "--no-scenario",
+    ]
     result = CliRunner().invoke(main, [*options, "--out", str(out)])
     assert result.exit_code == 0, result.output
     text = out.read_text()

@@ -1,11 +1,14 @@
 """Random systems mean the same to the interpreter, to native code and to the solver."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, event, given, note, settings
 
+from slotproof.checker.explicit import team
 from slotproof.checker.explicit.engine import explore
 from slotproof.checker.explicit.engine import layers as native_layers
 from slotproof.checker.symbolic.engine import check_bounded
@@ -58,6 +61,10 @@ def compare_native(program: Program, choices: tuple[int, ...], found: Found) -> 
     assert coverage.complete
     counts = (coverage.states, coverage.transitions, coverage.depth)
     assert counts == (found.states, found.transitions, found.depth)
+    with patch.object(team, "LEAST_STATES", 1):
+        shared = explore(program, choices, workers=2)
+    assert replace(shared.coverage, seconds=coverage.seconds) == coverage
+    assert shared.violations == exploration.violations
     violated = {n: len(v.trace) for n, v in exploration.verdicts().items() if isinstance(v, Violated)}
     assert violated == found.violations
     assert [set(layer) for layer in native_layers(program, choices) if layer] == found.layers

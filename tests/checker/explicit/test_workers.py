@@ -1,0 +1,101 @@
+"""Any number of workers finds the same states in the same order, and all else with them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slotproof.checker.explicit import team
+from slotproof.checker.explicit.engine import explore
+from slotproof.checker.explicit.search import Search
+from slotproof.checker.verdict import Limits
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.errors import ModelError
+from slotproof.model.language.program import Program
+from slotproof.model.releases import release
+from slotproof.properties import SCENARIOS
+from tests.checker.explicit import small
+from tests.zoo.allocator import allocator
+from tests.zoo.known import LARGE, SMALL, Known
+
+
+@pytest.fixture
+def everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds from the first state on, so short that all that can interrupt one does."""
+    monkeypatch.setattr(team, "LEAST_STATES", 1)
+    monkeypatch.setattr(team, "KEPT_ROWS", 1)
+
+
+def answers(program: Program, choices: tuple[int, ...], workers: int, limits: Limits) -> tuple[Any, ...]:
+    """All that a search says, but for the time it took."""
+    try:
+        found = explore(program, choices, workers=workers, limits=limits)
+    except ModelError as error:
+        return (str(error),)
+    search = Search(program, choices, limits, workers)
+    search.run()
+    numbers = search.store.arena[: search.states * search.store.words].tobytes()
+    parents = search.store.parents[: search.states].tobytes()
+    return replace(found.coverage, seconds=0.0), found.violations, numbers, parents
+
+
+def assert_equal(program: Program, choices: tuple[int, ...], limits: Limits | None = None) -> None:
+    one, *more = (answers(program, choices, n, limits or Limits()) for n in (1, 2, 3))
+    for other in more:
+        assert other == one
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize(
+    "known", [k for k in SMALL + LARGE if (k.states or 0) < 20_000], ids=lambda k: k.name
+)
+def test_workers_agree_on_the_zoo(known: Known) -> None:
+    system = known.sized
+    program = compile_system(system)
+    assert_equal(program, program.choices(system.choices))
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("name", ["counter", "idle", "holder", "stuck", "stops", "vacuous"])
+def test_workers_agree_on_crashes_deadlocks_and_errors(name: str) -> None:
+    program = compile_system(getattr(small, name))
+    assert_equal(program, ())
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("states", [1, 2, 50, 51, 52, 700, 701, 10**6])
+def test_workers_stop_at_the_same_state(states: int) -> None:
+    program = compile_system(allocator.with_parameters(requests=3))
+    assert_equal(program, (), Limits(states=states))
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("depth", [0, 1, 7])
+def test_workers_stop_at_the_same_depth(depth: int) -> None:
+    program = compile_system(allocator.with_parameters(requests=3))
+    assert_equal(program, (), Limits(depth=depth))
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_workers_agree_on_a_scenario_with_violations(workers: int) -> None:
+    old = release("0.5.12.post1")
+    system = SCENARIOS["overlap-cancel"].system(old)
+    program = compile_system(system)
+    choices = program.choices(system.choices)
+    one = answers(program, choices, 1, Limits())
+    assert one[1], "nothing is violated, so nothing is compared"
+    assert answers(program, choices, workers, Limits()) == one
+
+
+def test_rounds_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    original = team.Team.round
+
+    def counted(self: team.Team) -> None:
+        taken.append(self)
+        original(self)
+
+    monkeypatch.setattr(team.Team, "round", counted)
+    program = compile_system(allocator.with_parameters(requests=6))
+    assert explore(program, workers=2).coverage.states == 96_508
+    assert taken
