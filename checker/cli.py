@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from slotproof.checker.commands.check import check
+from slotproof.checker.commands.compare import compare
 from slotproof.checker.commands.conform import conform
 from slotproof.checker.commands.drift import drift
 from slotproof.checker.commands.explain import explain
@@ -164,6 +165,7 @@ def main() -> None:
 
 
 main.add_command(check)
+main.add_command(compare)
 main.add_command(listing)
 main.add_command(explain)
 main.add_command(export)

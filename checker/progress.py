@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from slotproof.checker.runs import Search, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Titled:
+    """What a line is about, if that is no search of a plan."""
+
+    title: str
 
 
 class SearchProgress:
@@ -20,7 +28,7 @@ class SearchProgress:
         self._tasks: dict[int, TaskID] = {}
         self._begun: dict[int, float] = {}
 
-    def __call__(self, search: Search, status: Status) -> None:
+    def __call__(self, search: Search | Titled, status: Status) -> None:
         """Show where a search stands. The bar begins with the first call: after processes are forked."""
         if self._bar is None:
             self._bar = Progress(
@@ -42,7 +50,7 @@ class SearchProgress:
             self._tasks[key], states=status.states, rate=rate, depth=status.depth, queue=status.queue
         )
 
-    def ended(self, search: Search) -> None:
+    def ended(self, search: Search | Titled) -> None:
         """Take the line of a search away."""
         if self._bar is not None and id(search) in self._tasks:
             self._bar.remove_task(self._tasks.pop(id(search)))

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from slotproof.checker.compare import Comparison
 from slotproof.checker.results import Cell
 from slotproof.checker.runs import Subject, program_of
 from slotproof.checker.verdict import Violated
 from slotproof.counterexamples.itf import write
+from slotproof.counterexamples.trace import Trace
+from slotproof.counterexamples.verify import verify
 
 DEFAULT_FOLDER = Path("slotproof-traces")
 
@@ -59,3 +62,42 @@ def file_name(subject: Subject, scenario: str, name: str) -> str:
     except UnicodeEncodeError:  # file names of this locale have no such letters
         plain = plain.encode("ascii", "backslashreplace").decode().replace("\\", "")
     return plain
+
+
+def write_compared(found: Comparison, folder: Path) -> str | None:
+    """Write the traces that a comparison tells of, and name them in it; what ended the writing, if anything.
+
+    Each is verified first, from the start: it is what a reader of the comparison goes by.
+    """
+    try:
+        for i, row in enumerate(found.rows):
+            if row.telling is None:
+                continue
+            whose, violated = row.telling
+            side = found.base if whose == "base" else found.candidate
+            subject = side.subjects[row.scenario]
+            path = folder / f"{file_name(subject, row.scenario, row.name)}.itf.json"
+            _write_verified(violated.trace, subject, row.scenario, path)
+            found.rows[i] = replace(row, trace=path)
+        for i, behaviour in enumerate(found.behaviours):
+            sides = {"base_can": found.base, "candidate_can": found.candidate}
+            named = {}
+            for name, side in sides.items():
+                only = getattr(behaviour, name)
+                if only is not None:
+                    subject = side.subjects[behaviour.scenario]
+                    what = "only-base" if side is found.base else "only-candidate"
+                    path = folder / f"{file_name(subject, behaviour.scenario, what)}.itf.json"
+                    _write_verified(only.trace, subject, behaviour.scenario, path)
+                    named[name] = replace(only, path=path)
+            found.behaviours[i] = replace(behaviour, **named)
+    except OSError as error:
+        return f"{error.filename or folder}: traces cannot be written: {error.strerror}"
+    return None
+
+
+def _write_verified(trace: Trace, subject: Subject, scenario: str, path: Path) -> None:
+    program = program_of(subject)
+    verify(trace, program)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(trace, program, path, scenario, subject.file, subject.candidate)

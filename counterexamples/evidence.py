@@ -8,7 +8,7 @@ result is left out, so that a person reads a few lines instead of the state.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slotproof.counterexamples.encoding import label, names
@@ -63,6 +63,15 @@ class Evidence:
             found = early.found or Found(1)
             return [found for _ in prop.conjuncts]
         return [self.value(c.condition, local) for c in prop.conjuncts]
+
+    def witness(self, witness: ir.Witness) -> Found:
+        """The value of a witness."""
+        local: dict[str, Found] = {}
+        try:
+            self._run(witness.setup, local)
+        except _Return as early:
+            return early.found or Found(1)
+        return self.value(witness.condition, local)
 
     def value(self, e: ir.Expr, local: dict[str, Found]) -> Found:
         """The value of an expression under these local variables."""
@@ -246,6 +255,20 @@ def cell(column: Column, indices: Sequence[int]) -> str:
             text += rest[0]
             rest = rest[1:]
     return f"len({text.removesuffix('.len')})" if text.endswith(".len") else text
+
+
+def different_cells(
+    column: Column, left: Sequence[int], right: Sequence[int]
+) -> Iterator[tuple[str, str, str]]:
+    """The cells of a column in which two states differ, of the column's codes: name and both values."""
+    low = column.type.low if isinstance(column.type, IntType) else 0
+    for place, (one, other) in enumerate(zip(left, right, strict=True)):
+        if one != other:
+            indices: list[int] = []
+            for size in reversed(column.dims):
+                place, index = divmod(place, size)
+                indices.insert(0, index)
+            yield cell(column, indices), shown(column.type, one + low), shown(column.type, other + low)
 
 
 def shown(type_: ScalarType, value: int) -> str:

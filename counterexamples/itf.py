@@ -44,6 +44,11 @@ from slotproof.model.language.program import Program
 
 SOURCE = "slotproof"
 SCHEMA = 1
+DESCRIPTIONS = {
+    "violation": "{0} of {1} is violated",
+    "witness": "{0} of {1} is reached",
+    "difference": "a step of {1} that another release or candidate does not have",
+}
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,7 @@ class TraceFile:
             states=tuple(valuations),
             crash=meta["crash"],
             loop=loop,
+            kind=meta.get("status", "violation"),
         )
 
 
@@ -173,10 +179,10 @@ def document(
     meta = {
         "format": "ITF",
         "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
-        "description": f"{trace.property} of {scenario} is violated",
+        "description": DESCRIPTIONS[trace.kind].format(trace.property, scenario),
         "source": SOURCE,
         "schema": SCHEMA,
-        "status": "violation",
+        "status": trace.kind,
         "scenario": scenario,
         "system_file": system_file,
         **({"candidate_file": candidate_file} if candidate_file else {}),

@@ -42,7 +42,12 @@ def story(trace: Trace, program: Program, *, scenario: str = "", width: int = 80
 def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
     steps = f"{len(trace)} step{'s' if len(trace) != 1 else ''}"
     release = f" on {trace.release}" if trace.release else ""
-    first = f"{scenario}{release}: {trace.property} is violated after {steps}."
+    told = {
+        "violation": f"{trace.property} is violated after {steps}",
+        "witness": f"{trace.part} after {steps}",
+        "difference": f"a difference in the last of {steps}",
+    }
+    first = f"{scenario}{release}: {told[trace.kind]}."
     given = {n: v for n, v in trace.parameters.items() if v is not False and v != frozenset()}
     sizes = ", ".join(f"{name} = {_plainly(value)}" for name, value in given.items())
     lines = [*_wrapped(first, width), *_wrapped(f"Found by the engine '{trace.engine}'.", width)]
@@ -147,6 +152,10 @@ def _sentence(action: surface.Action[Any] | None, step: Step) -> str:
 
 
 def _ending(trace: Trace, program: Program, width: int) -> list[str]:
+    if trace.kind == "difference":
+        return _wrapped(f"The step that makes the difference: {trace.part}", width)
+    if trace.kind == "witness":
+        return [f"Why {trace.part} is true", *_witnessed(trace, program, width)]
     lines = [f"Why {trace.property} is false"]
     if trace.property == "deadlock":
         return lines + _deadlock(trace, program, width)
@@ -175,6 +184,15 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
     false.sort(key=lambda pair: pair[0].text != trace.part)  # the part that the trace is about comes first
     for site, facts in false:
         lines += _false_part(site, facts, where, width)
+    return lines
+
+
+def _witnessed(trace: Trace, program: Program, width: int) -> list[str]:
+    witness = next(w for w in program.witnesses if w.name == trace.property)
+    facts = Evidence(program, choices_of(trace, program), {"state": trace.states[-1]}).witness(witness).facts
+    lines = [line for fact in facts[:MOST_FACTS] for line in _wrapped(fact, width, 2)]
+    if len(facts) > MOST_FACTS:
+        lines += _wrapped(f"(and {len(facts) - MOST_FACTS} more values that it read)", width, 2)
     return lines
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from slotproof.model.language.columns import Valuation
 
@@ -33,6 +33,9 @@ class Trace:
     name, ``release`` their name if they have one. ``part`` is the source of the conjunct that the last
     state or step violates. ``crash`` is the cause if the last step kills the modelled program.
     ``loop`` marks a lasso: after the last state the trace goes on at ``states[loop]``.
+
+    Most traces are violations. A ``witness`` leads to a state in which ``part`` is true; a ``difference``
+    is a run up to a step that another system cannot take (``part`` names it).
     """
 
     system: str
@@ -48,6 +51,7 @@ class Trace:
     states: tuple[Valuation, ...]
     crash: str | None = None
     loop: int | None = None
+    kind: Literal["violation", "witness", "difference"] = "violation"
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -1,4 +1,4 @@
-"""Whether a trace is one: every step is a step of the model, and the end violates the property.
+"""Whether a trace is one: every step is a step of the model, and the end is what the trace says.
 
 Files are edited by hand and models change; the interpreter, which runs the model's own Python, is the
 judge of both.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from slotproof.counterexamples.encoding import label, near_names
 from slotproof.counterexamples.errors import TraceError
-from slotproof.counterexamples.evidence import cell, shown
+from slotproof.counterexamples.evidence import different_cells
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError, NotEnabled, Site
@@ -107,6 +107,11 @@ def _check_step(
 
 
 def _check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+    if trace.kind == "difference":
+        return  # a run, and nothing more: what another system does instead is not in the file
+    if trace.kind == "witness":
+        _check_witness(trace, program, interpreter)
+        return
     if trace.property == "deadlock":
         _check_deadlock(trace, program, interpreter)
         return
@@ -120,6 +125,15 @@ def _check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None
         raise TraceError(f"#meta.property: {program.name} has no property '{trace.property}'{hint}")
     if all(conjuncts(trace, program, interpreter)):
         raise TraceError(f"the end of the trace does not violate {trace.property}")
+
+
+def _check_witness(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+    known = [w.name for w in program.witnesses]
+    if trace.property not in known:
+        hint = near_names(trace.property, known)
+        raise TraceError(f"#meta.property: {program.name} has no witness '{trace.property}'{hint}")
+    if not interpreter.witnessed(known.index(trace.property), trace.states[-1]):
+        raise TraceError(f"the end of the trace is not {trace.property}: {trace.part} is false")
 
 
 def _check_deadlock(trace: Trace, program: Program, interpreter: Interpreter) -> None:
@@ -157,15 +171,7 @@ def _guard(site: Site) -> str:
 def _difference(program: Program, model: Valuation, said: Valuation) -> str:
     """The first cell in which two states differ."""
     for column in program.columns:
-        for place in range(column.cells):
-            at = column.offset + place
-            if model[at] == said[at]:
-                continue
-            indices: list[int] = []
-            for size in reversed(column.dims):
-                place, index = divmod(place, size)
-                indices.insert(0, index)
-            low = column.type.low if isinstance(column.type, IntType) else 0
-            values = [shown(column.type, v[at] + low) for v in (model, said)]
-            return f"{cell(column, indices)} is {values[0]} in the model, the trace says {values[1]}"
+        cells = slice(column.offset, column.offset + column.cells)
+        for name, mine, given in different_cells(column, model[cells], said[cells]):
+            return f"{name} is {mine} in the model, the trace says {given}"
     return "the states are equal"

@@ -156,9 +156,7 @@ def _consistent(options: Options) -> None:
         raise UsageProblem("--verbose and --quiet contradict each other; keep one of the two")
     # A place that cannot be written is found now, not after the search.
     if options.out is not None:
-        if options.out.exists() and not options.out.is_dir():
-            raise UsageProblem(f"--out {options.out}: is a file; name a folder")
-        _writable(f"--out {options.out}", options.out)
+        writable(options.out)
     if options.write_baseline is not None:
         if options.write_baseline.is_dir():
             raise UsageProblem(f"--write-baseline {options.write_baseline}: is a folder; name a file in it")
@@ -168,6 +166,13 @@ def _consistent(options: Options) -> None:
                 f" {options.write_baseline.parent}; make it first"
             )
         _writable(f"--write-baseline {options.write_baseline}", options.write_baseline.parent)
+
+
+def writable(out: Path) -> None:
+    """``UsageProblem`` if ``--out`` is no folder in which files can be made."""
+    if out.exists() and not out.is_dir():
+        raise UsageProblem(f"--out {out}: is a file; name a folder")
+    _writable(f"--out {out}", out)
 
 
 def _writable(option: str, folder: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from slotproof.checker.explicit import registers as reg
 from slotproof.checker.explicit.context import CURRENT, SHIFT, SITE, TABLE, WHERE, Context
-from slotproof.checker.explicit.native import Native, native, native_loop
+from slotproof.checker.explicit.native import Native, Rows, native, native_loop
 from slotproof.checker.explicit.store import Store, default_memory
 from slotproof.checker.explicit.team import Team
 from slotproof.checker.verdict import Limits
@@ -50,43 +50,66 @@ class Broken:
     where: int
 
 
-class Search:
-    """Breadth-first search over the whole graph of a program under one release's choices."""
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The addresses of the native functions that the loop calls (``module.py`` says what they do)."""
 
-    def __init__(self, program: Program, choices: tuple[int, ...], limits: Limits, workers: int = 1) -> None:
+    expand: int
+    check: int
+    final: int
+
+
+class NativeSearch:
+    """Breadth-first search over the whole graph that native functions span.
+
+    ``initial`` writes the initial states behind each other and gives their number, ``most`` is the
+    greatest number of successors of a state, ``stride`` are the words from one to the next, and
+    ``deadlock`` is the word of the context where the first state without successors is kept.
+    """
+
+    def __init__(
+        self,
+        functions: Functions,
+        initial: Callable[[Context, Rows], int],
+        context: Context,
+        *,
+        words: int,
+        stride: int,
+        most: int,
+        deadlock: int,
+        limits: Limits,
+    ) -> None:
         self.started = time.monotonic()
-        self.program = program
-        self.choices = choices
         self.limits = limits
         self.loop = native_loop()
-        self.native: Native = native(program)
-        self.store = Store(self.native.layout.words, limits.memory or default_memory())
-        self.context: Context = self.native.slots.fresh(choices)
+        self.initial = initial
+        self.store = Store(words, limits.memory or default_memory())
+        self.context = context
         self.registers = np.zeros(reg.REGISTERS, np.int64)
-        rows = reg.BATCH + self.native.most
-        self.out = np.empty(rows * self.native.stride, np.uint64)
+        rows = reg.BATCH + most
+        self.out = np.empty(rows * stride, np.uint64)
         self.guesses = np.empty(rows, np.int64)
         self.counts = np.empty(reg.BATCH, np.int64)
-        code, store = self.native, self.store
+        store = self.store
         for register, value in {
-            reg.EXPAND: code.code.address("expand"),
-            reg.CHECK: code.code.address("check"),
-            reg.FINAL: code.code.address("final"),
+            reg.EXPAND: functions.expand,
+            reg.CHECK: functions.check,
+            reg.FINAL: functions.final,
             reg.CONTEXT: self.context.ctypes.data,
-            reg.DEADLOCK: code.slots.deadlock,
+            reg.DEADLOCK: deadlock,
             reg.ARENA: store.arena.ctypes.data,
             reg.PARENTS: store.parents.ctypes.data,
             reg.OUT: self.out.ctypes.data,
             reg.GUESSES: self.guesses.ctypes.data,
             reg.COUNTS: self.counts.ctypes.data,
             reg.WORDS: store.words,
-            reg.STRIDE: code.stride,
-            reg.MOST_STEPS: code.most,
+            reg.STRIDE: stride,
+            reg.MOST_STEPS: most,
             reg.MOST_DEPTH: NO_LIMIT if limits.depth is None else min(limits.depth, NO_LIMIT),
         }.items():
             self.registers[register] = value
         self.broken: Broken | None = None
-        self.team = Team(self, workers) if workers > 1 else None
+        self.team: Team | None = None
 
     @property
     def states(self) -> int:
@@ -133,7 +156,7 @@ class Search:
     def _run(self, report: Report | None, received: list[str]) -> str | None:
         registers = self.registers
         self._point()
-        count = self.native.initial(self.context, self.out)
+        count = self.initial(self.context, self.out)
         if count < 0:
             return self._break()
         if count == 0:  # every guard of the initial actions is false
@@ -208,6 +231,29 @@ class Search:
         context = self.context
         self.broken = Broken(int(context[CURRENT]), int(context[SITE]) - 1, int(context[WHERE]))
         return "model error"
+
+
+class Search(NativeSearch):
+    """The search of a program under one release's choices."""
+
+    def __init__(self, program: Program, choices: tuple[int, ...], limits: Limits, workers: int = 1) -> None:
+        started = time.monotonic()
+        self.program = program
+        self.choices = choices
+        self.native: Native = native(program)
+        code = self.native
+        super().__init__(
+            Functions(*(code.code.address(name) for name in ("expand", "check", "final"))),
+            code.initial,
+            code.slots.fresh(choices),
+            words=code.layout.words,
+            stride=code.stride,
+            most=code.most,
+            deadlock=code.slots.deadlock,
+            limits=limits,
+        )
+        self.started = started  # compilation counts
+        self.team = Team(self, workers) if workers > 1 else None
 
 
 @contextmanager

@@ -1,0 +1,234 @@
+"""``slotproof compare``: a release or candidate beside another, property by property and run by run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slotproof.checker.commands.check import Seconds, writable
+from slotproof.checker.usage import UsageProblem, near, one_of
+
+if TYPE_CHECKING:
+    from slotproof.checker.compare import Comparison, Side
+    from slotproof.checker.runs import Finding, Subject
+    from slotproof.checker.verdict import Limits
+
+FORMATS = ("text", "json", "markdown")
+
+EXAMPLES = """\b
+Examples:
+  slotproof compare 0.5.19 0.5.20 --scenario decode-admission
+  slotproof compare 0.5.23 my_change.py
+  slotproof compare 0.5.23 my_change.py --format markdown"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("base")
+@click.argument("candidate")
+@click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
+@click.option("--property", "property", multiple=True, metavar="P", help="Compare this property alone.")
+@click.option("--engine", multiple=True, metavar="E", help="explicit (default) or another of check's.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
+@click.option("--format", "format", default="text", metavar="F", help="text (default), json or markdown.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the traces; by default slotproof-traces.",
+)
+@click.option("--workers", type=click.IntRange(1, 64), metavar="N", help="Searches at a time; by default 2.")
+@click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
+@click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
+@click.option(
+    "--timeout", type=Seconds(0, min_open=True), metavar="S", help="Stop a search after S seconds: unknown."
+)
+def compare(
+    base: str,
+    candidate: str,
+    scenario: tuple[str, ...],
+    property: tuple[str, ...],
+    engine: tuple[str, ...],
+    settings: tuple[str, ...],
+    full: bool,
+    format: str,
+    out: Path | None,
+    workers: int | None,
+    max_states: int | None,
+    max_depth: int | None,
+    timeout: float | None,
+) -> int:
+    """Say what CANDIDATE gains, loses and does otherwise than BASE.
+
+    Each is a release, or a Python file with a candidate. A verdict is kept, gained (it was violated and
+    holds) or lost (it held and is violated); a shortest run shows where the behaviour begins to differ, and
+    whether one side does nothing that the other could not do. Exit status: 0 nothing is lost, 1 something
+    is, 2 wrong use, 3 something is unknown.
+    """
+    one_of("format", format, FORMATS, f"there are: {', '.join(FORMATS)}")
+    from slotproof.checker.runs import ENGINES, programs_of, start_afresh
+    from slotproof.checker.systemfile import parse_settings
+    from slotproof.checker.verdict import Limits
+    from slotproof.properties import SCENARIOS
+
+    for name in engine:
+        one_of("engine", name, ENGINES, f"there are: {', '.join(ENGINES)}")
+    for name in scenario:
+        one_of("scenario", name, SCENARIOS, "slotproof list scenarios")
+    parse_settings(settings)
+    if out is not None:
+        writable(out)
+    start_afresh()
+    names = [s for s in SCENARIOS if s in (scenario or SCENARIOS)]
+    sides = _side(base, names, full, settings), _side(candidate, names, full, settings)
+    from slotproof.checker.compare import Comparison
+    from slotproof.checker.results import chosen_properties
+
+    subjects = [side.subjects[name] for name in names for side in sides]
+    asked = chosen_properties(property, programs_of(subjects))
+    found = Comparison(sides[0], sides[1])
+    limits = Limits(max_states, max_depth, timeout)
+    engines = tuple(dict.fromkeys(engine)) or ("explicit",)
+    with _Progress(format) as progress:
+        _verdicts(found, names, engines, asked, limits, workers or 2, progress)
+        _behaviours(found, names, limits, progress)
+    from slotproof.checker.traces import DEFAULT_FOLDER, write_compared
+
+    failure = write_compared(found, out or DEFAULT_FOLDER)
+    if failure is not None:
+        found.failures.append(failure)
+    _print(found, format)
+    for problem in dict.fromkeys(found.failures):
+        click.echo(f"slotproof: {problem}", err=True)
+    return found.status
+
+
+def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...]) -> Side:
+    from slotproof.checker.candidatefile import load_candidate
+    from slotproof.checker.compare import Side
+    from slotproof.checker.runs import Subject
+    from slotproof.model.releases import RELEASES
+
+    file, release = None, given
+    if given not in RELEASES:
+        if not (given.endswith(".py") or Path(given).exists()):
+            raise UsageProblem(
+                f"there is no release '{given}'{near(given, RELEASES)}"
+                " (slotproof list releases, or the Python file of a candidate)"
+            )
+        file, release = given, load_candidate(given).name
+    return Side(given, {name: Subject(name, release, full, None, settings, file) for name in names})
+
+
+class _Progress:
+    """The progress bar, on a terminal alone."""
+
+    def __init__(self, format: str) -> None:
+        self.bar: Any = None
+        if sys.stderr.isatty():
+            from slotproof.checker.progress import SearchProgress
+
+            self.bar = SearchProgress()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def of_pairs(self, scenario: str) -> Callable[[Any], None] | None:
+        """What a search of pairs calls."""
+        if self.bar is None:
+            return None
+        from slotproof.checker.progress import Titled
+        from slotproof.checker.runs import status_of
+
+        line = Titled(f"{scenario}, side by side")
+        return lambda raw: self.bar(line, status_of(raw))
+
+
+def _verdicts(
+    found: Comparison,
+    names: Sequence[str],
+    engines: Sequence[str],
+    asked: Sequence[str] | None,
+    limits: Limits,
+    workers: int,
+    progress: _Progress,
+) -> None:
+    from slotproof.checker.compare import rows_of
+    from slotproof.checker.runs import plan
+    from slotproof.checker.workers import run_all
+
+    # The candidate's search compiles what both sides share; the base's finds it on disk.
+    sides = (found.candidate, found.base)
+    searches = plan([side.subjects[name] for side in sides for name in names], engines, asked)
+    findings, found.interrupted = run_all(searches, limits, workers, progress.bar)
+    answers: dict[tuple[str, Subject], Finding] = {}
+    for finding in findings:
+        if finding.failure is not None:
+            found.failures.append(finding.failure)
+            continue
+        for subject in finding.search.subjects:
+            answers[finding.search.engine, subject] = finding
+    for name in names:
+        for engine in engines:
+            pair = [(side.subjects[name], answers.get((engine, side.subjects[name]))) for side in sides]
+            (candidate, after), (base, before) = pair
+            if before is None or after is None:
+                continue
+            found.rows += rows_of(name, (base, before), (candidate, after), asked)
+            if engine == engines[0]:
+                for finding, is_base in ((before, True), (after, False)):
+                    if finding.coverage is not None:
+                        found.coverages[name, is_base] = finding.coverage, False
+
+
+def _behaviours(found: Comparison, names: Sequence[str], limits: Limits, progress: _Progress) -> None:
+    from slotproof.checker.compare import behaviour_of, untouched
+    from slotproof.checker.explicit.pairs import compare_runs
+    from slotproof.checker.runs import chosen, program_of
+    from slotproof.model.language.errors import ModelError
+
+    for name in names:
+        subjects = found.base.subjects[name], found.candidate.subjects[name]
+        programs = [program_of(s) for s in subjects]
+        choices = [p.choices(chosen(s, p)) for s, p in zip(subjects, programs, strict=True)]
+        if (programs[0].digest, choices[0]) == (programs[1].digest, choices[1]):
+            found.behaviours.append(untouched(name))
+            continue
+        if found.interrupted or found.failures:
+            continue
+        try:
+            pairs = compare_runs(
+                programs[0],
+                choices[0],
+                programs[1],
+                choices[1],
+                limits=limits,
+                progress=progress.of_pairs(name),
+            )
+        except ModelError as error:
+            found.failures.append(f"{name}: model error: {error}")
+            continue
+        found.interrupted |= pairs.stopped is not None and pairs.stopped.startswith("interrupt")
+        found.behaviours.append(behaviour_of(name, *subjects, pairs))
+
+
+def _print(found: Comparison, format: str) -> None:
+    from slotproof.checker.report import comparison
+
+    if format == "text":
+        for line, colour in comparison.text(found):
+            click.echo(
+                click.style(line, bold=True) if colour == "bold" else click.style(line, fg=colour or None)
+            )
+        return
+    lines = comparison.jsonlines(found) if format == "json" else comparison.markdown(found)
+    for line in lines:
+        click.echo(line)
