@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slotproof.checker.commands.outputs import (
+    must_be_out_folder,
+    must_be_writable_file,
+    parse_outputs,
+)
 from slotproof.checker.usage import UsageProblem, one_of
 
 if TYPE_CHECKING:
     from slotproof.checker.baseline import Baseline
+    from slotproof.checker.commands.outputs import Output
     from slotproof.checker.results import Results
     from slotproof.checker.runs import Finding, Search, Subject
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "junit", "github", "sarif")
 
 PATH = click.Path(path_type=Path)
 
@@ -59,6 +64,7 @@ class Options:
     no_baseline: bool
     write_baseline: Path | None
     format: str
+    output: tuple[str, ...]
     out: Path | None
     workers: int | None
     max_states: int | None
@@ -80,7 +86,8 @@ class Options:
 @click.option("--baseline", type=PATH, metavar="FILE", help="Known violations; by default the shipped file.")
 @click.option("--no-baseline", is_flag=True, help="Every violation counts.")
 @click.option("--write-baseline", type=PATH, metavar="FILE", help="Write what is found as known.")
-@click.option("--format", "format", default="text", metavar="F", help="text (default), json or markdown.")
+@click.option("--format", "format", default="text", metavar="F", help=f"{', '.join(FORMATS)}.")
+@click.option("--output", multiple=True, metavar="F=FILE", help="Write a format to a file, beside --format.")
 @click.option("--out", type=PATH, metavar="DIR", help="Folder of the traces; by default slotproof-traces.")
 @click.option(
     "--workers",
@@ -107,6 +114,7 @@ def check(**given: object) -> int:
     """
     options = Options(**given)  # type: ignore[arg-type]
     _consistent(options)
+    outputs = parse_outputs(options.output, FORMATS)
     from slotproof.checker.runs import plan, programs_of, start_afresh
 
     start_afresh()
@@ -127,7 +135,7 @@ def check(**given: object) -> int:
             _write_baseline(options.write_baseline, results, baseline or {})
         except UsageProblem as problem:
             results.failures.append(str(problem))
-    _print(results, options)
+    _print(results, options, outputs)
     for failure in dict.fromkeys(results.failures):
         click.echo(f"slotproof: {failure}", err=True)
     if options.write_baseline is not None and results.status == 1:
@@ -156,32 +164,9 @@ def _consistent(options: Options) -> None:
         raise UsageProblem("--verbose and --quiet contradict each other; keep one of the two")
     # A place that cannot be written is found now, not after the search.
     if options.out is not None:
-        writable(options.out)
+        must_be_out_folder(options.out)
     if options.write_baseline is not None:
-        if options.write_baseline.is_dir():
-            raise UsageProblem(f"--write-baseline {options.write_baseline}: is a folder; name a file in it")
-        if not options.write_baseline.parent.is_dir():
-            raise UsageProblem(
-                f"--write-baseline {options.write_baseline}: there is no folder"
-                f" {options.write_baseline.parent}; make it first"
-            )
-        _writable(f"--write-baseline {options.write_baseline}", options.write_baseline.parent)
-
-
-def writable(out: Path) -> None:
-    """``UsageProblem`` if ``--out`` is no folder in which files can be made."""
-    if out.exists() and not out.is_dir():
-        raise UsageProblem(f"--out {out}: is a file; name a folder")
-    _writable(f"--out {out}", out)
-
-
-def _writable(option: str, folder: Path) -> None:
-    """``UsageProblem`` if nothing can be made in a folder, or the folder itself cannot be."""
-    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
-    if not there.is_dir():
-        raise UsageProblem(f"{option}: {there} is a file; name another folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UsageProblem(f"{option}: nothing can be written in {there}; name another folder")
+        must_be_writable_file(f"--write-baseline {options.write_baseline}", options.write_baseline)
 
 
 def _subjects(options: Options) -> list[Subject]:
@@ -274,15 +259,19 @@ def _write_baseline(path: Path, results: Results, old: Baseline) -> None:
     click.echo(f"slotproof: {path} lists {len(found)} violations; write the reason of each new one", err=True)
 
 
-def _print(results: Results, options: Options) -> None:
-    from slotproof.checker.report import jsonlines, markdown, text
+def _print(results: Results, options: Options, outputs: Sequence[Output]) -> None:
+    from slotproof.checker.report import github, text
+    from slotproof.checker.report.formats import WRITERS
 
-    match options.format:
-        case "json":
-            for line in jsonlines.lines(results):
-                click.echo(line)
-        case "markdown":
-            for line in markdown.lines(results):
-                click.echo(line)
-        case _:
-            text.show(results, text.console(), verbose=options.verbose, quiet=options.quiet)
+    if options.format == "text":
+        text.show(results, text.console(), verbose=options.verbose, quiet=options.quiet)
+    else:
+        for line in WRITERS[options.format](results):
+            click.echo(line)
+    for output in outputs:
+        try:
+            output.write(WRITERS[output.format](results))
+        except UsageProblem as problem:
+            results.failures.append(str(problem))
+    if options.format == "github":
+        github.summarise(results)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slotproof.checker.commands.check import Seconds, writable
+from slotproof.checker.commands.check import Seconds
+from slotproof.checker.commands.outputs import must_be_out_folder
 from slotproof.checker.usage import UsageProblem, near, one_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def compare(
         one_of("scenario", name, SCENARIOS, "slotproof list scenarios")
     parse_settings(settings)
     if out is not None:
-        writable(out)
+        must_be_out_folder(out)
     start_afresh()
     names = [s for s in SCENARIOS if s in (scenario or SCENARIOS)]
     sides = _side(base, names, full, settings), _side(candidate, names, full, settings)

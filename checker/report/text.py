@@ -8,6 +8,7 @@ import string
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import count as numbers
+from typing import IO
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -34,9 +35,10 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-def console() -> Console:
-    """Standard output, at most 80 columns wide where it is no terminal."""
-    return _Output(highlight=False, width=None if sys.stdout.isatty() else 80)
+def console(file: IO[str] | None = None) -> Console:
+    """Standard output, or a file; 80 columns wide where it is no terminal."""
+    on_terminal = file is None and sys.stdout.isatty()
+    return _Output(highlight=False, width=None if on_terminal else 80, file=file)
 
 
 def show(results: Results, console: Console, *, verbose: bool, quiet: bool) -> None:

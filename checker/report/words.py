@@ -8,7 +8,9 @@ from slotproof.checker.results import Cell, Standing
 from slotproof.checker.runs import Subject, program_of
 from slotproof.checker.verdict import Coverage, Unknown, Violated
 from slotproof.counterexamples.encoding import label, plain
-from slotproof.counterexamples.story import place
+from slotproof.counterexamples.story import place, story
+from slotproof.counterexamples.trace import Trace
+from slotproof.counterexamples.verify import call
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
@@ -142,3 +144,34 @@ def spans(found: Iterable[str], order: Sequence[str]) -> str:
         else:
             runs.append([index])
     return ", ".join(order[r[0]] if len(r) == 1 else f"{order[r[0]]} to {order[r[-1]]}" for r in runs)
+
+
+def headline(cell: Cell) -> str:
+    """One sentence on a cell: where, which property, what came of it, and what the property says."""
+    where = f"{cell.scenario}{f' on {cell.release}' if cell.release else ''}"
+    verb = cell.word if cell.word == "holds" else f"is {cell.word}"
+    beside = detail(cell)
+    return f"{where}: {cell.name} {verb}{f' ({beside})' if beside else ''}. It says: {meaning(cell)}"
+
+
+def meaning(cell: Cell) -> str:
+    """What the property of a cell says."""
+    declared = next((p for p in program_of(cell.subject).system.properties if p.name == cell.name), None)
+    if declared is not None and declared.meaning:
+        return declared.meaning
+    if cell.name.startswith("no-crash-"):
+        return f"The modelled program never dies of '{cell.name.removeprefix('no-crash-')}'."
+    if cell.name == "deadlock":
+        return "Every state that an action does not leave is one that the system calls final."
+    return cell.name
+
+
+def way(trace: Trace) -> list[str]:
+    """The steps of a trace as numbered calls."""
+    return [f"{number}. {call(step)}" for number, step in enumerate(trace.steps, 1)]
+
+
+def told(cell: Cell) -> str:
+    """The story of a violated cell's shortest trace."""
+    assert isinstance(cell.verdict, Violated)
+    return story(cell.verdict.trace, program_of(cell.subject), scenario=cell.scenario)
