@@ -7,6 +7,7 @@ from typing import Annotated
 
 from slotproof.model.language.domains import Domain, parameter
 from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.fairness import Fairness, eventually, leads_to, strong, weak
 from slotproof.model.language.surface import (
     action,
     crash,
@@ -28,6 +29,7 @@ __all__ = [
     "Annotated",
     "Capacity",
     "Domain",
+    "Fairness",
     "LanguageError",
     "Map",
     "ModelError",
@@ -40,15 +42,19 @@ __all__ = [
     "action",
     "crash",
     "decision",
+    "eventually",
     "field",
     "implies",
     "initial",
     "invariant",
+    "leads_to",
     "output",
     "parameter",
     "require",
     "reset",
     "some",
     "step_invariant",
+    "strong",
+    "weak",
     "witness",
 ]

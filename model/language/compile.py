@@ -34,6 +34,7 @@ from slotproof.model.language.ir import (
     Witness,
 )
 from slotproof.model.language.link import parameters_of
+from slotproof.model.language.liveness import check_assumptions, fair_sets, progress_of
 from slotproof.model.language.operands import BOOL, FALSE, TRUE, Operand, Place
 from slotproof.model.language.program import Program
 from slotproof.model.language.source import Source, parts_of
@@ -60,7 +61,7 @@ def compile_system(system: System) -> Program:
 class Compiler(Functions):
     """One pass over a system, with the columns that are known to be constant."""
 
-    def _roots(self, text: Source, names: Sequence[str], roots: Sequence[str]) -> dict[str, Operand]:
+    def roots(self, text: Source, names: Sequence[str], roots: Sequence[str]) -> dict[str, Operand]:
         """The state parameters of a function, by name."""
         hints = text.hints()
         found: dict[str, Operand] = {}
@@ -77,13 +78,14 @@ class Compiler(Functions):
             found[name] = Place(cast(Any, root), self.state, 0, ())
         return found
 
-    def _parameter_names(self, text: Source) -> list[str]:
+    def parameter_names(self, text: Source) -> list[str]:
+        """The names of a function's parameters."""
         spec = text.tree.args
         if spec.vararg or spec.kwarg or spec.kwonlyargs or spec.posonlyargs or spec.defaults:
             raise LanguageError(f"{text.name}: parameters are plain names with types", text.site(text.tree))
         return [a.arg for a in spec.args]
 
-    def _ranged(self, text: Source, names: Sequence[str]) -> list[Local]:
+    def ranged(self, text: Source, names: Sequence[str]) -> list[Local]:
         """Parameters that range over a finite type."""
         hints = text.hints()
         result = []
@@ -109,7 +111,7 @@ class Compiler(Functions):
     def action(self, declared: surface.Action[Any]) -> Action:
         """An action or initial function in the IR."""
         text = self.text(declared.function)
-        names = self._parameter_names(text)
+        names = self.parameter_names(text)
         if not names:
             raise LanguageError(
                 f"{text.name} has no state parameter; "
@@ -121,8 +123,8 @@ class Compiler(Functions):
                 f"{text.name} is an action and returns nothing; write '-> None'", text.site(text.tree)
             )
         body = Statements(self, text, None)
-        body.names = self._roots(text, names[:1], ["state"])
-        parameters = self._ranged(text, names[1:])
+        body.names = self.roots(text, names[:1], ["state"])
+        parameters = self.ranged(text, names[1:])
         for local in parameters:
             body.fresh(local.name)
             single = local.type.size == 1
@@ -157,17 +159,18 @@ class Compiler(Functions):
 
     def property(self, declared: surface.Property, actions: Sequence[surface.Action[Any]]) -> Property:
         """A property in the IR."""
+        assert declared.over != "run"
         text = self.text(declared.function)
-        names = self._parameter_names(text)
+        names = self.parameter_names(text)
         count = 1 if declared.over == "state" else 2
         if len(names) < count:
             needed = "the state" if count == 1 else "'before' and 'after'"
             raise LanguageError(f"{text.name}: a property needs {needed} as parameters", text.site(text.tree))
         body = Statements(self, text, declared.name)
         body.writable = False
-        body.names = self._roots(text, names[:count], ["state"] if count == 1 else ["before", "after"])
+        body.names = self.roots(text, names[:count], ["state"] if count == 1 else ["before", "after"])
         numbers: tuple[int, ...] | None = None
-        parameters = self._ranged(text, names[count:])
+        parameters = self.ranged(text, names[count:])
         if declared.on is not None:
             numbers = tuple(actions.index(a) for a in declared.on if a in actions)
             for a in declared.on:
@@ -182,14 +185,14 @@ class Compiler(Functions):
             body.fresh(local.name)
             low = local.type.low if isinstance(local.type, IntType) else 0
             body.names[local.name] = Const(local.type, low) if local.type.size == 1 else local
-        setup, conjuncts = self._judgement(body, text)
+        setup, conjuncts = self.judgement(body, text)
         return Property(declared.name, declared.over, numbers, tuple(parameters), setup, conjuncts)
 
     def _check_same_parameters(
         self, action: surface.Action[Any], parameters: list[Local], text: Source
     ) -> None:
-        of_action = self._ranged(
-            self.text(action.function), self._parameter_names(self.text(action.function))[1:]
+        of_action = self.ranged(
+            self.text(action.function), self.parameter_names(self.text(action.function))[1:]
         )
         if parameters and [p.type for p in parameters] != [p.type for p in of_action]:
             shown = ", ".join(f"{p.name}: {p.type}" for p in of_action)
@@ -198,7 +201,7 @@ class Compiler(Functions):
                 text.site(text.tree),
             )
 
-    def _judgement(self, body: Statements, text: Source) -> tuple[Block, tuple[Conjunct, ...]]:
+    def judgement(self, body: Statements, text: Source) -> tuple[Block, tuple[Conjunct, ...]]:
         """The statements before the final ``return``, and the parts of what it returns."""
         if text.hints().get("return") is not bool:
             raise LanguageError(f"{text.name} is true or false; write '-> bool'", text.site(text.tree))
@@ -228,11 +231,11 @@ class Compiler(Functions):
         """A condition on a state."""
         body = Statements(self, text, None)
         body.writable = False
-        names = self._parameter_names(text)
+        names = self.parameter_names(text)
         if len(names) != 1:
             raise LanguageError(f"{text.name} takes the state and nothing else", text.site(text.tree))
-        body.names = self._roots(text, names, ["state"])
-        setup, conjuncts = self._judgement(body, text)
+        body.names = self.roots(text, names, ["state"])
+        setup, conjuncts = self.judgement(body, text)
         conditions = tuple(c.condition for c in conjuncts)
         from slotproof.model.language.operands import conjunction
 
@@ -248,7 +251,11 @@ class Compiler(Functions):
         dropped = tuple(a.name for a, c in compiled if any(g.condition == FALSE for g in c.guard))
         initial = tuple(self.action(a) for a in system.initial)
         declared = [a for a, _ in kept]
-        properties = tuple(self.property(p, declared) for p in system.properties)
+        runs = [p for p in system.properties if p.over == "run"]
+        properties = tuple(self.property(p, declared) for p in system.properties if p not in runs)
+        progress = tuple(progress_of(self, p) for p in runs)
+        fairness = [fair_sets(self, f, {c.name: c for _, c in kept}) for f in system.fairness]
+        check_assumptions(system.name, [(p.name, self._site(p)) for p in runs], bool(fairness))
         witnesses = tuple(self.witness(w) for w in system.witnesses)
         final = None
         if system.final is not None:
@@ -261,6 +268,7 @@ class Compiler(Functions):
         parameters = {n: self.binding.value(p) for n, p in parameters_of(system).items()}
         functions = tuple(cast(Function, f) for f in self.functions)
         actions = tuple(c for _, c in kept)
+        assumed = tuple(f for f in fairness if f is not None)
         content = (
             self.columns,
             functions,
@@ -271,6 +279,7 @@ class Compiler(Functions):
             properties,
             witnesses,
             final,
+            *((progress, assumed) if progress or assumed else ()),
         )
         return Program(
             name=system.name,
@@ -290,7 +299,13 @@ class Compiler(Functions):
             witnesses=witnesses,
             final=final,
             dropped=dropped,
+            progress=progress,
+            fairness=assumed,
         )
+
+    def _site(self, declared: surface.Property) -> Site:
+        text = self.text(declared.function)
+        return text.site(text.tree)
 
     def _check_unique(self, system: System) -> None:
         for mark, kind, items in (

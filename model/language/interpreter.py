@@ -55,6 +55,9 @@ class Interpreter:
             (c.offset, c.offset + c.cells, c.initial) for c in program.columns if c.output and c.cells
         ]
         self._conjuncts: dict[int, list[Callable[..., bool]]] = {}
+        self._progress: dict[int, list[Callable[..., bool]]] = {}
+        wheres = [system.fairness[f.declared].where for f in program.fairness]
+        self._where = [None if where is None else self.linker.function(where) for where in wheres]
 
     # -- values --------------------------------------------------------------------------------------
 
@@ -236,6 +239,40 @@ class Interpreter:
         assert last.value is not None
         return self._parts(declared.function, setup, list(parts_of(last.value)))
 
+    def pending(self, progress: int, values: Sequence[int], state: Valuation) -> tuple[bool, bool]:
+        """Whether a state meets the premise of a progress property, and whether it meets the goal."""
+        compiled = self.program.progress[progress]
+        declared = next(p for p in self.program.system.properties if p.name == compiled.name)
+        *setup, last = Source(declared.function).numbered().body
+        assert isinstance(last, ast.Return)
+        assert isinstance(last.value, ast.Call)
+        if progress not in self._progress:
+            self._progress[progress] = self._parts(declared.function, setup, last.value.args)
+        arguments = decoded(compiled.parameters, values)
+        with model_errors():
+            premise, goal = (
+                bool(part(self.object(self.fresh(state)), **arguments)) for part in self._progress[progress]
+            )
+        return premise, goal
+
+    def fair(
+        self, sets: int, values: Sequence[int], state: Valuation, action: int, numbers: Sequence[int]
+    ) -> bool:
+        """Whether a step from a state is in the fair set of these values, of the sets of that number."""
+        compiled = self.program.fairness[sets]
+        if action not in compiled.actions:
+            return False
+        given = self.arguments(self.program.actions[action], numbers)
+        own = decoded(compiled.instances, values)
+        if any(given[name] != own.pop(f"each {name}") for name in compiled.each):
+            return False
+        where = self._where[sets]
+        if where is None:
+            return True
+        wanted = where.__code__.co_varnames[1 : where.__code__.co_argcount]
+        with model_errors():
+            return bool(where(self.object(self.fresh(state)), **{n: {**given, **own}[n] for n in wanted}))
+
     def witnessed(self, witness: int, state: Valuation) -> bool:
         """Whether a state is the one that a witness describes."""
         name = self.program.witnesses[witness].name
@@ -248,6 +285,11 @@ class Interpreter:
         final = self.program.system.final
         with model_errors():
             return final is not None and bool(self.linker.function(final)(self.object(self.fresh(state))))
+
+
+def decoded(parameters: Sequence[ir.Local], numbers: Sequence[int]) -> dict[str, Any]:
+    """The values of parameters by name."""
+    return {p.name: p.type.decode(to_code(p.type, n)) for p, n in zip(parameters, numbers, strict=True)}
 
 
 class model_errors:

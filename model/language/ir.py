@@ -416,6 +416,41 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """What must happen in the end: every state of a run that meets the premise has one in the run, itself
+    or later, that meets the goal; for each value of the parameters. Both are over ``state``.
+
+    ``setup`` is run first; it has no effect on the state.
+    """
+
+    name: str
+    parameters: tuple[Local, ...]
+    setup: Block
+    premise: Conjunct
+    goal: Conjunct
+
+
+@dataclass(frozen=True, slots=True)
+class FairSets:
+    """Sets of steps that do not stay away for ever: one for each value of ``instances``.
+
+    A step of one of ``actions`` is in a set if ``condition`` is true in the state before it. Locals of the
+    condition are the instances, and arguments of the step by the parameter's name. ``each`` are parameters
+    whose arguments are equal to the instances at the front. ``declared`` counts into the fairness of the
+    system, ``steps`` says in words which steps they are.
+    """
+
+    declared: int
+    strength: Literal["weak", "strong"]
+    steps: str
+    actions: tuple[int, ...]
+    each: tuple[str, ...]
+    instances: tuple[Local, ...]
+    setup: Block
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
     """A state that the system should be able to reach, if the model is worth anything."""
 

@@ -181,6 +181,8 @@ def parameters_of(system: System) -> dict[str, Parameter]:
     for judged in (*system.properties, *system.witnesses):
         if isinstance(judged, Property | Witness):
             visit(judged.function)
+    for fair in system.fairness:
+        visit(fair.where)
     if system.final is not None:
         visit(system.final)
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from slotproof.model.language.columns import Column, Valuation
 from slotproof.model.language.errors import Site
-from slotproof.model.language.ir import Action, Expr, Function, Property, Witness
+from slotproof.model.language.ir import Action, Expr, FairSets, Function, Progress, Property, Witness
 from slotproof.model.language.system import System
 from slotproof.model.language.types import RecordType
 
@@ -53,6 +53,10 @@ class Program:
     final: Expr | None
     dropped: tuple[str, ...]
     """Actions that no state of this scope can enable: a conjunct of their guard is constantly false."""
+    progress: tuple[Progress, ...]
+    """What must happen in the end; the engine ``temporal`` alone answers for it."""
+    fairness: tuple[FairSets, ...]
+    """The assumptions of ``progress``, without those about steps that cannot happen at this scope."""
 
     @property
     def start(self) -> Valuation:

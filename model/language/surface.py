@@ -76,10 +76,11 @@ class Action(Generic[P]):
 
 @dataclass(frozen=True, eq=False)
 class Property:
-    """A function marked with ``@invariant`` (over a state) or ``@step_invariant`` (over a step)."""
+    """A function marked with ``@invariant`` (over a state), ``@step_invariant`` (over a step) or
+    ``@eventually`` (over a run, ``fairness.py``)."""
 
     function: Callable[..., bool]
-    over: Literal["state", "step"]
+    over: Literal["state", "step", "run"]
     on: tuple[Action[Any], ...] | None
 
     @property

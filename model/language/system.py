@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from slotproof.model.language.errors import LanguageError, Site, callers_line
+from slotproof.model.language.fairness import Fairness
 from slotproof.model.language.surface import Action, Decision, Property, Witness
 from slotproof.model.language.values import State
 
@@ -46,7 +47,8 @@ class System:
 
     ``parameters`` gives values to parameters by name; the others keep their defaults. ``final`` says
     in which states the system may stop; a state without successors that is not final is a
-    ``deadlock``. ``choices`` names the alternative of each decision point.
+    ``deadlock``. ``choices`` names the alternative of each decision point. ``fairness`` says which steps
+    do not stay away for ever; progress properties rest on it and nothing else does.
     """
 
     name: str
@@ -60,6 +62,7 @@ class System:
     decisions: Sequence[Alternatives] = ()
     choices: Mapping[str, str] = field(default_factory=dict)
     meaning: str = ""
+    fairness: Sequence[Fairness] = ()
     site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +70,7 @@ class System:
         where = f"system {self.name}"
         if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
             raise LanguageError(f"system {self.name!r}: write its name as one line of text", self.site)
-        for name in ("actions", "initial", "properties", "witnesses", "decisions"):
+        for name in ("actions", "initial", "properties", "witnesses", "decisions", "fairness"):
             given: object = getattr(self, name)
             if not isinstance(given, list | tuple):
                 raise LanguageError(f"{where}: {name} is {given!r}; write a list: {name}=[…]", self.site)
@@ -83,6 +86,11 @@ class System:
             raise LanguageError(
                 f"{where}: final is {self.final!r}; write a function of the state without a mark", self.site
             )
+        for fair in self.fairness:
+            if not isinstance(fair, Fairness):
+                raise LanguageError(
+                    f"{where}: fairness {fair!r}: write weak(action) or strong(action)", self.site
+                )
         for decision in self.decisions:
             if not isinstance(decision, Alternatives):
                 raise LanguageError(
