@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slotproof.checker.baseline import Baseline, Key, Known
-from slotproof.checker.runs import REACHABLE, Finding, Subject, for_subject, program_of
+from slotproof.checker.runs import REACHABLE, TEMPORAL, Finding, Subject, for_subject, program_of
 from slotproof.checker.usage import UsageProblem, near
 from slotproof.checker.verdict import Coverage, Holds, Unknown, Verdict, Violated
 from slotproof.model.language.program import Program
@@ -99,6 +99,7 @@ def known_properties(programs: Sequence[Program]) -> list[str]:
     names: dict[str, None] = {}
     for program in programs:
         names |= dict.fromkeys(p.name for p in program.properties)
+        names |= dict.fromkeys(p.name for p in program.progress)
         names |= dict.fromkeys(f"no-crash-{cause}" for cause in program.crashes)
     if any(not p.properties for p in programs):
         names[REACHABLE] = None
@@ -160,7 +161,7 @@ def _reported(
     finding: Finding, subject: Subject, program: Program, asked: Sequence[str] | None
 ) -> Mapping[str, Verdict]:
     verdicts = for_subject(finding, subject)
-    if not program.properties and finding.coverage is not None:
+    if not program.properties and finding.coverage is not None and finding.search.engine != TEMPORAL:
         # Without properties the question is the graph itself; what always holds is not worth a line.
         verdicts = {
             REACHABLE: _reachable(finding.coverage),

@@ -23,7 +23,12 @@ from slotproof.model.language.system import System
 REACHABLE = "reachable-states"
 """What is reported of a system without properties: that its graph was searched to the end."""
 
-ENGINES = ("explicit", "bounded", "induction", "pdr")
+ENGINES = ("explicit", "bounded", "induction", "pdr", "temporal")
+
+TEMPORAL = "temporal"
+"""The engine for progress properties. It answers for nothing else, and no other engine answers for them."""
+
+DEFAULT_ENGINES = ("explicit", TEMPORAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +208,27 @@ def chosen(subject: Subject, program: Program) -> dict[str, str]:
 def plan(
     subjects: Sequence[Subject], engines: Sequence[str], properties: Sequence[str] | None
 ) -> list[Search]:
-    """One search for all subjects that have the same program and choices, in the order of the subjects."""
+    """One search for all subjects that have the same program and choices, in the order of the subjects.
+
+    There is none where an engine has nothing to answer.
+    """
     groups: dict[tuple[str, str, tuple[int, ...]], list[Subject]] = {}
     for engine in engines:
         for subject in subjects:
             program = program_of(subject)
+            if not _answers(engine, program, properties):
+                continue
             choices = program.choices(chosen(subject, program))
             groups.setdefault((engine, program.digest, choices), []).append(subject)
     asked = None if properties is None else tuple(properties)
     return [Search(engine, tuple(group), choices, asked) for (engine, _, choices), group in groups.items()]
+
+
+def _answers(engine: str, program: Program, properties: Sequence[str] | None) -> bool:
+    runs = names_of(program, TEMPORAL)
+    if engine == TEMPORAL:
+        return any(properties is None or name in properties for name in runs)
+    return properties is None or not properties or any(name not in runs for name in properties)
 
 
 def perform(search: Search, limits: Limits, progress: Progress | None) -> Finding:
@@ -237,11 +254,12 @@ MODULES = {
     "bounded": "slotproof.checker.symbolic.engine",
     "induction": "slotproof.checker.symbolic.proving",
     "pdr": "slotproof.checker.symbolic.proving",
+    TEMPORAL: "slotproof.checker.temporal",
 }
 
 
 def _engine(name: str) -> Callable[[Search, Program, Limits, Progress | None], Finding]:
-    return {"explicit": _explicit, "bounded": _bounded}.get(name, _unbounded)
+    return {"explicit": _explicit, "bounded": _bounded, TEMPORAL: _temporal}.get(name, _unbounded)
 
 
 def _explicit(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
@@ -264,6 +282,13 @@ def _bounded(search: Search, program: Program, limits: Limits, progress: Progres
     return Finding(search, verdicts, coverage)
 
 
+def _temporal(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
+    from slotproof.checker.temporal import check_progress
+
+    found = check_progress(program, search.choices, search.properties, limits=limits, progress=progress)
+    return Finding(search, found.verdicts, found.coverage)
+
+
 def _unbounded(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
     from slotproof.checker.symbolic.proving import METHODS, check_unbounded
 
@@ -274,8 +299,10 @@ def _unbounded(search: Search, program: Program, limits: Limits, progress: Progr
     return Finding(search, dict(verdicts), coverage)
 
 
-def names_of(program: Program) -> list[str]:
-    """The names of all properties of a program, those that no one wrote included."""
+def names_of(program: Program, engine: str = "explicit") -> list[str]:
+    """The names of all properties that an engine answers for, those that no one wrote included."""
+    if engine == TEMPORAL:
+        return [p.name for p in program.progress]
     return [p.name for p in program.properties] + ["deadlock"] + [f"no-crash-{c}" for c in program.crashes]
 
 

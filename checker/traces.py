@@ -10,7 +10,7 @@ from pathlib import Path
 
 from slotproof.checker.compare import Comparison
 from slotproof.checker.results import Cell
-from slotproof.checker.runs import Subject, program_of
+from slotproof.checker.runs import TEMPORAL, Subject, program_of
 from slotproof.checker.verdict import Violated
 from slotproof.counterexamples.itf import write
 from slotproof.counterexamples.trace import Trace
@@ -44,7 +44,7 @@ def _written(cell: Cell, folder: Path, engines: Sequence[str]) -> Cell:
     paths = []
     for number, trace in enumerate(cell.verdict.traces, 1):
         name = file_name(cell.subject, cell.scenario, cell.name)
-        marks = [] if cell.engine == engines[0] else [cell.engine]
+        marks = [] if cell.engine in (engines[0], TEMPORAL) else [cell.engine]
         marks += [str(number)] if number > 1 else []
         path = folder / ".".join([name, *marks, "itf.json"])
         subject = cell.subject

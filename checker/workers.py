@@ -98,7 +98,7 @@ def _here(search: Search, limits: Limits, report: Report | None, interrupt: Inte
 
 
 def _never(search: Search, reason: str) -> Finding:
-    return unfinished(search, reason, names_of(program_of(search.subjects[0])))
+    return unfinished(search, reason, names_of(program_of(search.subjects[0]), search.engine))
 
 
 @dataclass

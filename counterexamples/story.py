@@ -14,6 +14,7 @@ from typing import Any
 
 from slotproof.counterexamples.encoding import label, names
 from slotproof.counterexamples.evidence import Evidence, Facts
+from slotproof.counterexamples.lasso import standings, waiting
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
 from slotproof.model.language import surface
@@ -32,22 +33,36 @@ def story(trace: Trace, program: Program, *, scenario: str = "", width: int = 80
     """The whole story as text of at most ``width`` columns."""
     lines = [*_heading(trace, scenario or trace.system, width), "", *_beginning(trace, program, width)]
     for number, step in enumerate(trace.steps, 1):
+        if trace.loop == number - 1:
+            lines += ["", *_wrapped(f"Here begins a loop of {_steps(len(trace) - trace.loop)}.", width)]
         lines += ["", *_step(number, step, trace, program, width)]
     if trace.loop is not None:
-        lines += ["", *_wrapped(f"From here it goes on as after step {trace.loop}, again and again.", width)]
+        lines += ["", *_wrapped(_goes_on(trace, trace.loop), width)]
     lines += ["", *_ending(trace, program, width)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
+def _steps(number: int) -> str:
+    return f"{number} step{'s' if number != 1 else ''}"
+
+
+def _goes_on(trace: Trace, loop: int) -> str:
+    if loop == len(trace):
+        return "Here the run may stop for good: nothing has to happen any more."
+    return f"From here it goes on as after step {loop}, again and again."
+
+
 def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
-    steps = f"{len(trace)} step{'s' if len(trace) != 1 else ''}"
     release = f" on {trace.release}" if trace.release else ""
     told = {
-        "violation": f"{trace.property} is violated after {steps}",
-        "witness": f"{trace.part} after {steps}",
-        "difference": f"a difference in the last of {steps}",
+        "violation": f"{trace.property} is violated after {_steps(len(trace))}",
+        "witness": f"{trace.part} after {_steps(len(trace))}",
+        "difference": f"a difference in the last of {_steps(len(trace))}",
     }
     first = f"{scenario}{release}: {told[trace.kind]}."
+    if trace.loop is not None:
+        end = f"a loop of {_steps(len(trace) - trace.loop)}" if trace.loop < len(trace) else "nothing more"
+        first = f"{scenario}{release}: {trace.property} is violated by {_steps(trace.loop)} and then {end}."
     given = {n: v for n, v in trace.parameters.items() if v is not False and v != frozenset()}
     sizes = ", ".join(f"{name} = {_plainly(value)}" for name, value in given.items())
     lines = [*_wrapped(first, width), *_wrapped(f"Found by the engine '{trace.engine}'.", width)]
@@ -163,6 +178,8 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
         text = f"The last step ends in the crash '{trace.crash}' of the modelled program."
         return lines + _wrapped(text, width, 2)
     declared = next((p for p in program.system.properties if p.name == trace.property), None)
+    if declared is not None and declared.over == "run":
+        return lines + _wrapped(f"It says: {declared.meaning}", width, 2) + _waits(trace, program, width)
     prop = next((p for p in program.properties if p.name == trace.property), None)
     if prop is None:
         return lines + _wrapped(f"This part is false: {trace.part}", width, 2)
@@ -193,6 +210,28 @@ def _witnessed(trace: Trace, program: Program, width: int) -> list[str]:
     lines = [line for fact in facts[:MOST_FACTS] for line in _wrapped(fact, width, 2)]
     if len(facts) > MOST_FACTS:
         lines += _wrapped(f"(and {len(facts) - MOST_FACTS} more values that it read)", width, 2)
+    return lines
+
+
+def _waits(trace: Trace, program: Program, width: int) -> list[str]:
+    """What a lasso waits for in vain, and how its loop is fair."""
+    interpreter = Interpreter(program, choices_of(trace, program))
+    wait = waiting(trace, program, interpreter)
+    premise, goal = wait.progress.premise.site, wait.progress.goal.site
+    about = f", for {wait.about}" if wait.about else ""
+    lines = _wrapped(f"After step {wait.since} its premise is true{about}:", width, 2)
+    lines += _wrapped(premise.text, width, 6) + _wrapped(f"({place(premise)})", width, 6)
+    lines += _wrapped("From there on its goal never is:", width, 2)
+    lines += _wrapped(goal.text, width, 6) + _wrapped(f"({place(goal)})", width, 6)
+    lines += _wrapped("The run is fair. Of what the system assumes to be fair, in the loop:", width, 2)
+    for standing in standings(trace, program, interpreter):
+        if standing.taken is not None:
+            fares = f"happens in step {standing.taken}"
+        elif standing.always_barred:
+            fares = "is never possible"
+        else:
+            fares = f"is not possible after step {standing.barred}"
+        lines += _wrapped(f"{standing.name} ({standing.sets.strength}): {fares}", width, 6)
     return lines
 
 

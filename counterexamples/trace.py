@@ -32,7 +32,8 @@ class Trace:
     ``system`` and ``digest`` identify the program, ``choices`` the alternatives in force by decision
     name, ``release`` their name if they have one. ``part`` is the source of the conjunct that the last
     state or step violates. ``crash`` is the cause if the last step kills the modelled program.
-    ``loop`` marks a lasso: after the last state the trace goes on at ``states[loop]``.
+    ``loop`` marks a lasso: the last state is ``states[loop]`` again (their outputs may differ), and the
+    steps from there on repeat for ever; with no step in the loop the run stops in its last state.
 
     Most traces are violations. A ``witness`` leads to a state in which ``part`` is true; a ``difference``
     is a run up to a step that another system cannot take (``part`` names it).

@@ -9,6 +9,7 @@ from __future__ import annotations
 from slotproof.counterexamples.encoding import label, near_names
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.evidence import different_cells
+from slotproof.counterexamples.lasso import check_lasso
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError, NotEnabled, Site
@@ -119,7 +120,10 @@ def _check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None
         if trace.property != f"no-crash-{trace.crash}":
             raise TraceError(f"#meta.property: {trace.property}, but the crash is {trace.crash or 'none'}")
         return
-    known = [p.name for p in program.properties]
+    if trace.property in [p.name for p in program.progress]:
+        check_lasso(trace, program, interpreter)
+        return
+    known = [p.name for p in program.properties] + [p.name for p in program.progress]
     if trace.property not in known:
         hint = near_names(trace.property, known)
         raise TraceError(f"#meta.property: {program.name} has no property '{trace.property}'{hint}")

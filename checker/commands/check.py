@@ -78,7 +78,12 @@ class Options:
 @click.option("--release", multiple=True, metavar="R", help="A release of SGLang; all if none is named.")
 @click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
 @click.option("--property", "property", multiple=True, metavar="P", help="Report this property alone.")
-@click.option("--engine", multiple=True, metavar="E", help="explicit (default), bounded, induction or pdr.")
+@click.option(
+    "--engine",
+    multiple=True,
+    metavar="E",
+    help="explicit, temporal (both by default), bounded, induction or pdr.",
+)
 @click.option("--candidate", metavar="FILE", help="Check a change: a Python file with a candidate.")
 @click.option("--system", metavar="FILE[:NAME]", help="Check the System of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
@@ -115,7 +120,7 @@ def check(**given: object) -> int:
     options = Options(**given)  # type: ignore[arg-type]
     _consistent(options)
     outputs = parse_outputs(options.output, FORMATS)
-    from slotproof.checker.runs import plan, programs_of, start_afresh
+    from slotproof.checker.runs import DEFAULT_ENGINES, plan, programs_of, start_afresh
 
     start_afresh()
     subjects = _subjects(options)
@@ -123,10 +128,15 @@ def check(**given: object) -> int:
     # What is asked is clear; from here on it costs time.
     from slotproof.checker.results import chosen_properties
 
-    engines = tuple(dict.fromkeys(options.engine)) or ("explicit",)
+    engines = tuple(dict.fromkeys(options.engine)) or DEFAULT_ENGINES
     programs = programs_of(subjects)
     asked = chosen_properties(options.property, programs)
     searches = plan(subjects, engines, asked)
+    if not searches:
+        raise UsageProblem(
+            f"--engine {', '.join(engines)} has nothing to answer here: 'temporal' is for the progress"
+            " properties of a system, the other engines are for all others (slotproof list properties)"
+        )
     findings, interrupted = _search(searches, options)
     results = _results(findings, asked, baseline, options, engines)
     results.interrupted = interrupted

@@ -84,10 +84,11 @@ def explore(
     paths = Paths(search)
     if search.broken is not None:
         paths.error(search.broken)
-    return Exploration(program, _coverage(search, stopped), tuple(_violations(search, paths)))
+    return Exploration(program, coverage_of(search, stopped), tuple(_violations(search, paths)))
 
 
-def _coverage(search: Search, stopped: str | None) -> Coverage:
+def coverage_of(search: Search, stopped: str | None) -> Coverage:
+    """What a search that ended (``stopped`` early, if it did) has seen."""
     program, slots, context = search.program, search.native.slots, search.context
     fired = {a.name: int(context[slots.fired + i]) for i, a in enumerate(program.actions)}
     fired.update(dict.fromkeys(program.dropped, 0))

@@ -46,6 +46,11 @@ def _call3(typingctx: Any, address: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @intrinsic
+def _call4(typingctx: Any, address: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    return types.int64(types.int64, types.int64, types.int64, types.int64, types.int64), _emit_call
+
+
+@intrinsic
 def _load(typingctx: Any, address: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_pointer(builder, arguments[0], _WORD))
@@ -112,6 +117,7 @@ def _lowest(typingctx: Any, bits: Any) -> Any:
 # numba gives an intrinsic the type of its typing function, which has one parameter more than a call.
 call2: Any = _call2  # (address, a, b): the result of the native function there
 call3: Any = _call3
+call4: Any = _call4
 load: Any = _load  # (address): the word there
 store: Any = _store  # (address, word)
 store_half: Any = _store_half  # (address, number): its low 32 bits

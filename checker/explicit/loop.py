@@ -357,14 +357,14 @@ SIGNATURES = {
 }
 
 
-def texts() -> dict[str, tuple[str, str]]:
-    """The LLVM IR of this file's functions that are called from outside: their symbols and modules.
+def texts(signatures: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """The LLVM IR of a file's functions that are called from outside: their symbols and modules.
 
     A symbol's function has numba's convention: it takes the address of its result, the address of an
     exception (never used) and the arguments, and returns a status that is 0.
     """
     found = {}
-    for name, (function, signature) in SIGNATURES.items():
+    for name, (function, signature) in signatures.items():
         function.compile(signature)
         compiled = function.overloads[signature]
         found[name] = (compiled.fndesc.mangled_name, compiled.library.get_llvm_str())

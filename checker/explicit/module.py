@@ -97,7 +97,7 @@ def _witness(unit: Unit, number: int, witness: Witness) -> str:
     )
 
 
-def _with_outputs(unit: Unit, emitter: Statements, source: str | None) -> str:
+def with_outputs(unit: Unit, emitter: Statements, source: str | None) -> str:
     """A copy of a stored state (or of the declared initial one) with its outputs behind it."""
     asm, layout = emitter.asm, unit.layout
     copy = asm.variable(f"[{layout.total} x i64]")
@@ -147,7 +147,7 @@ def _closed(emitter: Statements, header: str) -> str:
 def _expand(unit: Unit) -> str:
     emitter = _emitter(unit)
     asm = emitter.asm
-    state = _with_outputs(unit, emitter, "%state")
+    state = with_outputs(unit, emitter, "%state")
     if unit.layout.crash.width:
         alive = asm.label("alive")
         asm.store("-1", emitter.result)
@@ -161,7 +161,7 @@ def _initial(unit: Unit) -> str:
     emitter = _emitter(unit)
     asm = emitter.asm
     if unit.program.initial:
-        state = _with_outputs(unit, emitter, None)
+        state = with_outputs(unit, emitter, None)
         symbols = [f"@initial{i}" for i in range(len(unit.program.initial))]
         _all(unit, emitter, symbols, state, counted=False)
     else:
@@ -187,7 +187,7 @@ def _check(unit: Unit) -> str:
     emitter = _emitter(unit)
     asm, slots = emitter.asm, unit.slots
     asm.store("0", emitter.result)
-    state = _with_outputs(unit, emitter, "%state")
+    state = with_outputs(unit, emitter, "%state")
     if unit.layout.crash.width:
         code = _crash_code(unit, emitter, state)
         with asm.when(asm.narrow(code)):
@@ -215,7 +215,7 @@ def _final(unit: Unit) -> str:
     asm.store("0", emitter.result)
     final = unit.program.final
     if final is not None:
-        state = _with_outputs(unit, emitter, "%state")
+        state = with_outputs(unit, emitter, "%state")
         emitter.roots = {"state": state}
         ordinary, emitter.unwind = emitter.unwind, asm.label("broken")
         asm.store(asm.wide(emitter.truth(final)), emitter.result)

@@ -59,13 +59,14 @@ class Native:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The functions of ``loop.py``, compiled."""
+    """The functions of ``loop.py`` and ``edges.py``, compiled."""
 
     advance: Callable[..., int]
     scan: Callable[..., int]
     settle: Callable[..., int]
     check_rest: Callable[..., int]
     rehash: Callable[..., int]
+    edges: Callable[..., int]
 
 
 _recent: dict[int, tuple[Program, Native]] = {}
@@ -114,7 +115,7 @@ def _site(program: Program, action: Action) -> Site | None:
 
 @once
 def native_loop() -> Loop:
-    """The machine code of the search loop."""
+    """The machine code of the search loop, and of the pass that keeps every step."""
     source = [Path(__file__).with_name(f"{name}.py").read_text() for name in LOOP_SOURCES]
     try:
         source.append(version("numba"))
@@ -124,15 +125,15 @@ def native_loop() -> Loop:
     return Loop(*(_numba_function(code.address(name)) for name in LOOP_EXPORTS))
 
 
-LOOP_SOURCES = ("context", "intrinsics", "loop", "registers")
-LOOP_EXPORTS = ("advance", "scan", "settle", "check_rest", "rehash")
+LOOP_SOURCES = ("context", "edge_registers", "edges", "intrinsics", "loop", "registers")
+LOOP_EXPORTS = ("advance", "scan", "settle", "check_rest", "rehash", "edges")
 
 
 def _loop_module() -> Any:
-    from slotproof.checker.explicit.loop import texts  # numba, which takes a second to import
+    from slotproof.checker.explicit import edges, loop  # numba, which takes a second to import
 
     whole = None
-    for name, (symbol, text) in texts().items():
+    for name, (symbol, text) in loop.texts({**loop.SIGNATURES, **edges.SIGNATURES}).items():
         module = parse(text)
         module.get_function(symbol).name = name
         if whole is None:

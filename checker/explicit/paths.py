@@ -6,7 +6,8 @@ first, in order of declaration, that native code gives; the interpreter then has
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NoReturn
 
@@ -104,6 +105,29 @@ class Paths:
             rows = self.successors(store.state(state))
             labels = [a << LABEL_BITS | n for a, n in map(rows.label, range(len(rows.rows)))]
             crash = self._step(rows, labels.index(label), steps, states)
+        return self._trace(property, part, "explicit", start, steps, states, crash)
+
+    def lasso(
+        self, property: str, part: str, state: int, onward: Sequence[tuple[int, int]], loop: int
+    ) -> Trace:
+        """The trace to a state, then on by these rows of these states; the last ``loop`` steps go round."""
+        trace = self.trace(property, part, state)
+        steps, states = list(trace.steps), list(trace.states)
+        for source, row in onward:
+            self._step(self.successors(self.search.store.state(source)), row, steps, states)
+        made = self._trace(property, part, "temporal", trace.start, steps, states, None)
+        return replace(made, loop=len(steps) - loop)
+
+    def _trace(
+        self,
+        property: str,
+        part: str,
+        engine: str,
+        start: Step | None,
+        steps: Sequence[Step],
+        states: Sequence[Valuation],
+        crash: str | None,
+    ) -> Trace:
         program = self.program
         chosen = zip(program.decisions, self.search.choices, strict=True)
         return Trace(
@@ -114,7 +138,7 @@ class Paths:
             choices={point.name: point.alternatives[i] for point, i in chosen},
             property=property,
             part=part,
-            engine="explicit",
+            engine=engine,
             start=start,
             steps=tuple(steps),
             states=tuple(states),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from slotproof.checker.report import words
 from slotproof.checker.results import Cell, Results, Standing
+from slotproof.checker.runs import TEMPORAL, program_of
 
 
 def lines(results: Results) -> Iterator[str]:
@@ -21,6 +22,10 @@ def lines(results: Results) -> Iterator[str]:
         for scope in dict.fromkeys(s for c in cells if (s := words.scope(c.subject))):
             yield f"For {_escaped(scope)}."
             yield ""
+        if engine == TEMPORAL:
+            for told in dict.fromkeys(a for c in cells for a in words.assumptions(program_of(c.subject))):
+                yield f"{_escaped(told[0].upper() + told[1:])}."
+                yield ""
         yield from _matrix(cells)
         yield from _violations(cells)
     if results.gone:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from slotproof.checker.report import words
 from slotproof.checker.results import Cell, Results, Standing
-from slotproof.checker.runs import program_of
+from slotproof.checker.runs import TEMPORAL, program_of
 from slotproof.checker.verdict import Holds, Violated
 
 COLUMN = 9
@@ -169,6 +169,9 @@ class _Printer:
         scopes = dict.fromkeys(s for c in cells if (s := words.scope(c.subject)))
         for text in scopes:
             self._line(f"for {text}", indent=2)
+        if cells[0].engine == TEMPORAL:
+            for text in dict.fromkeys(a for c in cells for a in words.assumptions(program_of(c.subject))):
+                self._line(text, indent=2)
         searches = {c.search: c for c in reversed(cells)}
         if len(searches) == 1 or self.verbose:
             for cell in reversed(searches.values()):

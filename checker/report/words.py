@@ -8,9 +8,11 @@ from slotproof.checker.results import Cell, Standing
 from slotproof.checker.runs import Subject, program_of
 from slotproof.checker.verdict import Coverage, Unknown, Violated
 from slotproof.counterexamples.encoding import label, plain
+from slotproof.counterexamples.lasso import assumption
 from slotproof.counterexamples.story import place, story
 from slotproof.counterexamples.trace import Trace
 from slotproof.counterexamples.verify import call
+from slotproof.model.language.program import Program
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
@@ -45,6 +47,16 @@ def covered(coverage: Coverage) -> str:
     stopped = f"not to the end: {coverage.stopped or 'no closure'}"
     end = "searched to the end" if coverage.complete else stopped
     return f"{seen}, {coverage.seconds:.1f} s; {end}"
+
+
+def assumptions(program: Program) -> list[str]:
+    """The fairness that verdicts on progress rest on: a line for the weak and one for the strong sets."""
+    lines = []
+    for strength in ("weak", "strong"):
+        told = [assumption(f) for f in program.fairness if f.strength == strength]
+        if told:
+            lines.append(f"{strength}ly fair: {'; '.join(told)}")
+    return lines or ["no fair step is possible at this size"]
 
 
 def met(searches: Sequence[tuple[Subject, Coverage]]) -> list[str]:

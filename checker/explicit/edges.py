@@ -1,0 +1,116 @@
+"""The second pass over a search's states, written once in numba: every step, its target and its fair sets.
+
+A search keeps states and one way to each. Progress needs every step: this pass expands each state again,
+looks its successors up in the finished table, and writes the graph row by row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from slotproof.checker.explicit.edge_registers import (
+    ARENA,
+    BROKEN,
+    CLASSIFY,
+    CONTEXT,
+    CRASHED,
+    EXPAND,
+    FAIR,
+    FAIR_WORDS,
+    FINE,
+    FIRST,
+    JUDGE,
+    JUDGED,
+    LAST_BUCKET,
+    OBLIGATIONS,
+    OUT,
+    SHIFT,
+    STATE,
+    STEP,
+    STRIDE,
+    TABLE,
+    TARGETS,
+    UNKNOWN,
+    WORDS,
+)
+from slotproof.checker.explicit.intrinsics import (
+    call3,
+    call4,
+    compiled,
+    equal,
+    load,
+    lowest,
+    store,
+    store_half,
+)
+from slotproof.checker.explicit.registers import INDEX_BITS, LINE
+
+_NONE = np.uint64(0)
+_INDEX = np.uint64((1 << INDEX_BITS) - 1)
+_TAG = np.uint64(((1 << 64) - 1) ^ ((1 << INDEX_BITS) - 1))
+_ALL = np.uint64((1 << 64) - 1)
+
+signed: Any = np.int64
+
+
+@compiled
+def edges(r: Any, until: int) -> Any:
+    """Go on to state ``until``; what became of it."""
+    words, step = r[WORDS] * 8, r[STRIDE] * 8
+    shift = np.uint64(r[SHIFT])
+    while r[STATE] < until:
+        state = r[STATE]
+        address = r[ARENA] + state * words
+        count = call3(r[EXPAND], r[CONTEXT], address, r[OUT])
+        if count < -1:
+            return BROKEN
+        if count == -1:
+            store(r[CRASHED] + state * 8, np.uint64(1))
+            count = 0
+        elif r[OBLIGATIONS] > 0:
+            place = r[JUDGED] + state * r[OBLIGATIONS] * 8
+            if call3(r[JUDGE], r[CONTEXT], address, place) != 0:
+                return BROKEN
+        successor = r[OUT]
+        for _ in range(count):
+            hash_ = load(successor + step - 16)
+            line = r[TABLE] + signed(hash_ >> shift) * LINE
+            target = -1
+            while target < 0:
+                alike = equal(line, _TAG, hash_ & _TAG)
+                while alike != 0 and target < 0:
+                    number = signed(load(line + lowest(alike) * 8) & _INDEX) - 1
+                    alike &= alike - 1
+                    if number >= 0 and _same(r[ARENA] + number * words, successor, words):
+                        target = number
+                if target < 0 and equal(line, _ALL, _NONE) != 0:
+                    return UNKNOWN
+                line = line + LINE if line < r[TABLE] + r[LAST_BUCKET] * LINE else r[TABLE]
+            store_half(r[TARGETS] + r[STEP] * 4, target)
+            fair = r[FAIR] + r[STEP] * r[FAIR_WORDS] * 8
+            if r[FAIR_WORDS] > 0:
+                label = signed(load(successor + step - 8))
+                if call4(r[CLASSIFY], r[CONTEXT], address, label, fair) != 0:
+                    return BROKEN
+            r[STEP] += 1
+            successor += step
+        r[STATE] += 1
+        store(r[FIRST] + r[STATE] * 8, np.uint64(r[STEP]))
+    return FINE
+
+
+@compiled
+def _same(a: int, b: int, size: int) -> Any:
+    """Whether two places of memory hold the same words."""
+    offset = 0
+    while offset < size and load(a + offset) == load(b + offset):
+        offset += 8
+    return offset == size
+
+
+pointer_to: Any = types.CPointer
+
+SIGNATURES = {"edges": (edges, (pointer_to(types.int64), types.int64))}
