@@ -4,6 +4,10 @@ After Leslie Lamport's module `specifications/SpecifyingSystems/TLC/AlternatingB
 https://github.com/tlaplus/Examples, whose manifest gives 240 distinct states, 1,392 generated and depth
 10; these are two values and at most two messages in each direction. The generated states count the
 steps that overfill a line, too, which are none here.
+
+Lamport, "Specifying Systems" (2002), chapter 14: with strong fairness of receiving and hearing, and weak
+fairness of sending and acknowledging again, what is sent is received. A line that is weakly fair may lose
+everything.
 """
 
 import enum
@@ -18,10 +22,14 @@ from slotproof.model.language import (
     State,
     System,
     action,
+    eventually,
     field,
     initial,
     invariant,
+    leads_to,
     require,
+    strong,
+    weak,
 )
 
 
@@ -131,10 +139,38 @@ def receiver_has_what_it_marks(s: Line) -> bool:
     return s.acknowledged == s.sender_bit or s.receiver_bit != s.sender_bit or s.received == s.sent
 
 
+@eventually
+def sent_leads_to_received(s: Line, v: Value) -> bool:
+    """A value that is sent and not acknowledged is received."""
+    return leads_to(s.sent == v and s.sender_bit != s.acknowledged, s.received == v)
+
+
+@eventually
+def acknowledged_in_the_end(s: Line) -> bool:
+    """The sender hears that its value was received."""
+    return leads_to(s.sender_bit != s.acknowledged, s.sender_bit == s.acknowledged)
+
+
 alternating_bit = System(
     "alternating-bit",
     Line,
     actions=[send, send_again, receive, acknowledge, hear, lose_message, lose_acknowledgement],
     initial=[start],
     properties=[receiver_has_what_it_marks],
+)
+fair_line = System(
+    "fair-line",
+    Line,
+    actions=[send, send_again, receive, acknowledge, hear, lose_message, lose_acknowledgement],
+    initial=[start],
+    properties=[sent_leads_to_received, acknowledged_in_the_end],
+    fairness=[weak(send_again), weak(acknowledge), strong(receive), strong(hear)],
+)
+unfair_line = System(
+    "unfair-line",
+    Line,
+    actions=[send, send_again, receive, acknowledge, hear, lose_message, lose_acknowledgement],
+    initial=[start],
+    properties=[sent_leads_to_received, acknowledged_in_the_end],
+    fairness=[weak(send_again), weak(acknowledge), weak(receive), weak(hear)],
 )

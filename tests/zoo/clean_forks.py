@@ -3,6 +3,9 @@
 Chandy and Misra, "The drinking philosophers problem" (1984). After Jeff Hemphill's module
 `specifications/DiningPhilosophers/DiningPhilosophers.tla` of https://github.com/tlaplus/Examples, whose
 manifest gives 67 distinct states, 336 generated and depth 29; these are five philosophers.
+
+The module's `NobodyStarves`: with weak fairness of each philosopher, each eats again. One who may stop with
+a fork in hand starves the neighbours.
 """
 
 import enum
@@ -13,11 +16,14 @@ from slotproof.model.language import (
     State,
     System,
     action,
+    eventually,
     field,
     initial,
     invariant,
+    leads_to,
     parameter,
     require,
+    weak,
 )
 
 philosophers = parameter("philosophers", int, 5, "philosophers at the table, and forks on it")
@@ -114,10 +120,32 @@ def neighbors_do_not_eat_together(s: Table) -> bool:
     )
 
 
+@eventually
+def nobody_starves(s: Table, p: Philosopher) -> bool:
+    """A hungry philosopher eats."""
+    return leads_to(s.hungry[p], not s.hungry[p])
+
+
 clean_forks = System(
     "clean-forks",
     Table,
     actions=[look, eat, think],
     initial=[lay_the_table],
     properties=[neighbors_do_not_eat_together],
+)
+all_go_on = System(
+    "all-go-on",
+    Table,
+    actions=[look, eat, think],
+    initial=[lay_the_table],
+    properties=[nobody_starves],
+    fairness=[weak(look, eat, think, each="p")],
+)
+one_goes_on = System(
+    "one-goes-on",
+    Table,
+    actions=[look, eat, think],
+    initial=[lay_the_table],
+    properties=[nobody_starves],
+    fairness=[weak(look, eat, think)],
 )

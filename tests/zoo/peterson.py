@@ -5,6 +5,7 @@ Checking" (2008), example 2.25: where a process raises its flag and gives way in
 can be reached. Exercise: in two steps the order matters. With the flag first nothing goes wrong; with
 the turn first both can enter, after six steps: both give way, the second raises its flag and enters
 since the other's flag is down, the first raises its flag and enters since the turn is its own.
+Nobody who has raised its flag waits for ever, as long as both go on; it takes no fairness of the outside.
 """
 
 import enum
@@ -17,10 +18,13 @@ from slotproof.model.language import (
     System,
     action,
     decision,
+    eventually,
     field,
     initial,
     invariant,
+    leads_to,
     require,
+    weak,
     witness,
 )
 
@@ -124,6 +128,18 @@ def one_inside(s: Memory) -> bool:
     return not all(s.place[p] == Place.INSIDE for p in Process)
 
 
+@eventually
+def gets_in(s: Memory, p: Process) -> bool:
+    """Who has begun to want to get in does."""
+    return leads_to(s.place[p] == Place.HALFWAY, s.place[p] == Place.INSIDE)
+
+
+@eventually
+def wants_again(s: Memory, p: Process) -> bool:
+    """Does not hold: nobody has to want to."""
+    return leads_to(s.place[p] == Place.OUTSIDE, s.place[p] == Place.HALFWAY)
+
+
 @witness
 def both_wait(s: Memory) -> bool:
     """Both want to be inside, and one has to wait."""
@@ -161,4 +177,24 @@ turn_first = System(
     witnesses=[both_wait],
     decisions=LINES,
     choices={"first_line": "give_way", "second_line": "raise_flag"},
+)
+both_go_on = System(
+    "both-go-on",
+    Memory,
+    actions=[start_to_want, go_on_to_want, enter, leave],
+    initial=[either_turn],
+    properties=[gets_in, wants_again],
+    decisions=LINES,
+    choices={"first_line": "raise_flag", "second_line": "give_way"},
+    fairness=[weak(go_on_to_want, enter, leave, each="p")],
+)
+nobody_has_to_leave = System(
+    "nobody-has-to-leave",
+    Memory,
+    actions=[start_to_want, go_on_to_want, enter, leave],
+    initial=[either_turn],
+    properties=[gets_in, wants_again],
+    decisions=LINES,
+    choices={"first_line": "raise_flag", "second_line": "give_way"},
+    fairness=[weak(go_on_to_want, enter, each="p")],
 )

@@ -3,6 +3,9 @@
 After Isaac DeFrain's module `specifications/ReadersWriters/ReadersWriters.tla` of
 https://github.com/tlaplus/Examples, whose manifest gives for three actors 21,527 distinct states,
 59,674 generated and depth 13.
+
+The module's `Liveness`: with weak fairness of each wish, of serving and of stopping, each actor reads again
+and again, and stops again and again. If nobody has to stop, the others wait.
 """
 
 import enum
@@ -17,10 +20,13 @@ from slotproof.model.language import (
     State,
     System,
     action,
+    eventually,
     field,
     invariant,
+    leads_to,
     parameter,
     require,
+    weak,
 )
 
 actors = parameter("actors", int, 3, "processes that read and write")
@@ -88,6 +94,38 @@ def writers_are_alone(s: Library) -> bool:
     return (not s.readers or not s.writers) and len(s.writers) <= 1
 
 
+@eventually
+def reads_again(s: Library, actor: Actor) -> bool:
+    """Each actor reads again and again."""
+    return leads_to(True, actor in s.readers)
+
+
+@eventually
+def writes_again(s: Library, actor: Actor) -> bool:
+    """Each actor writes again and again."""
+    return leads_to(True, actor in s.writers)
+
+
+@eventually
+def stops_reading(s: Library, actor: Actor) -> bool:
+    """Who reads stops in the end."""
+    return leads_to(actor in s.readers, actor not in s.readers)
+
+
 readers_writers = System(
     "readers-writers", Library, actions=[ask, serve, stop], properties=[writers_are_alone]
+)
+everybody_stops = System(
+    "everybody-stops",
+    Library,
+    actions=[ask, serve, stop],
+    properties=[reads_again, writes_again, stops_reading],
+    fairness=[weak(ask, each=("actor", "access")), weak(serve), weak(stop)],
+)
+nobody_has_to_stop = System(
+    "nobody-has-to-stop",
+    Library,
+    actions=[ask, serve, stop],
+    properties=[reads_again, writes_again, stops_reading],
+    fairness=[weak(ask, each=("actor", "access")), weak(serve)],
 )

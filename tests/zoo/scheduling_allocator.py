@@ -3,6 +3,9 @@
 After Stephan Merz' module `specifications/allocator/SchedulingAllocator.tla` of
 https://github.com/tlaplus/Examples, whose manifest gives for three clients and two resources 1,690
 distinct states, 5,854 generated and depth 7.
+
+The module's theorems: weak fairness of giving and scheduling, and of giving back by those who wait for
+nothing, lets every client get what it waits for.
 """
 
 from slotproof.model.language import (
@@ -13,9 +16,12 @@ from slotproof.model.language import (
     State,
     System,
     action,
+    eventually,
     field,
     invariant,
+    leads_to,
     require,
+    weak,
 )
 
 
@@ -126,9 +132,37 @@ def later_never_holds_what_earlier_wants(s: Pool) -> bool:
     return all(not s.given[c] & wanted_before(s, c) for c in s.schedule)
 
 
+def content_gives_all_back(s: Pool, c: Client, these: Set[Resource]) -> bool:
+    """A client that waits for nothing more gives back all that it has."""
+    return not s.wanted[c] and these == s.given[c]
+
+
+@eventually
+def clients_will_obtain(s: Pool, c: Client, r: Resource) -> bool:
+    """A client gets what it waits for."""
+    return leads_to(r in s.wanted[c], r in s.given[c])
+
+
+@eventually
+def clients_will_return(s: Pool, c: Client) -> bool:
+    """A client that waits for nothing gives everything back."""
+    return leads_to(not s.wanted[c], not s.given[c])
+
+
 scheduling_allocator = System(
     "scheduling-allocator",
     Pool,
     actions=[ask, give, give_back, schedule_one, schedule_two, schedule_three],
     properties=[exclusive, scheduled_clients_wait, later_never_holds_what_earlier_wants],
+)
+patient_allocator = System(
+    "patient-allocator",
+    Pool,
+    actions=[ask, give, give_back, schedule_one, schedule_two, schedule_three],
+    properties=[clients_will_obtain, clients_will_return],
+    fairness=[
+        weak(give_back, each="c", where=content_gives_all_back),
+        weak(give, each="c"),
+        weak(schedule_one, schedule_two, schedule_three),
+    ],
 )

@@ -5,6 +5,9 @@ Its manifest gives 302 distinct states, 2,001 generated and depth 10, which are 
 `EWD840_json` 1,566, 15,986 and 12, which are four. The generated states count a step once for each
 of its grounds that is true; here the grounds are a parameter. The depth of a search with several
 workers, as TLC's, is an upper bound: of three nodes it is 9.
+
+The module's liveness: with weak fairness of the token's steps, termination is detected once it is there.
+Nobody has to stop working, so that it need not come.
 """
 
 import enum
@@ -16,11 +19,14 @@ from slotproof.model.language import (
     State,
     System,
     action,
+    eventually,
     field,
     initial,
     invariant,
+    leads_to,
     parameter,
     require,
+    weak,
     witness,
 )
 
@@ -142,6 +148,18 @@ def token_stays_orange(s: Ring) -> bool:
     return s.token == Color.ORANGE
 
 
+@eventually
+def is_detected(s: Ring) -> bool:
+    """When all are idle, the first node finds out."""
+    return leads_to(not s.busy, detected(s))
+
+
+@eventually
+def all_rest(s: Ring) -> bool:
+    """Does not hold: nodes may give each other work for ever."""
+    return leads_to(True, not s.busy)
+
+
 @witness
 def termination_is_detected(s: Ring) -> bool:
     """The first node concludes that all are idle."""
@@ -156,4 +174,22 @@ termination = System(
     properties=[detection_is_right, dijkstras_invariant, token_stays_orange],
     witnesses=[termination_is_detected],
     final=detected,
+)
+token_moves = System(
+    "token-moves",
+    Ring,
+    actions=[start_round, pass_token, send, rest],
+    initial=[start],
+    properties=[is_detected, all_rest],
+    final=detected,
+    fairness=[weak(start_round, pass_token)],
+)
+nodes_rest = System(
+    "nodes-rest",
+    Ring,
+    actions=[start_round, pass_token, send, rest],
+    initial=[start],
+    properties=[is_detected, all_rest],
+    final=detected,
+    fairness=[weak(rest, each="n")],
 )
