@@ -74,6 +74,16 @@ class TraceFile:
         return self._meta.get("candidate_file")
 
     @property
+    def kind(self) -> str:
+        """What the end is: ``violation``, ``witness`` or ``difference``."""
+        return str(self._meta.get("status", "violation"))
+
+    @property
+    def part(self) -> str:
+        """The source of what is false at the end, or true if it is a witness."""
+        return str(self._meta["part"])
+
+    @property
     def release(self) -> str | None:
         """The release on which the trace was found; ``0.5.23+`` for a candidate that starts from one."""
         return self._meta["release"]  # type: ignore[no-any-return]

@@ -170,7 +170,7 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
     if trace.kind == "difference":
         return _wrapped(f"The step that makes the difference: {trace.part}", width)
     if trace.kind == "witness":
-        return [f"Why {trace.part} is true", *_witnessed(trace, program, width)]
+        return [*_wrapped(f"Why {trace.part} is true", width), *_witnessed(trace, program, width)]
     lines = [f"Why {trace.property} is false"]
     if trace.property == "deadlock":
         return lines + _deadlock(trace, program, width)

@@ -34,6 +34,7 @@ Examples:
   slotproof check --release 0.5.12.post1 --scenario overlap-cancel
   slotproof check --scenario idle-rank --property no-crash --engine bounded
   slotproof check --candidate my_change.py --scenario overlap-cancel
+  slotproof check --scenario overlap-cancel --reach "r2 in s.ranks[rank0].scheduler.waiting"
   slotproof check --system my_system.py --set requests=3 --format json"""
 
 
@@ -59,6 +60,7 @@ class Options:
     candidate: str | None
     system: str | None
     settings: tuple[str, ...]
+    reach: str | None
     full: bool
     baseline: Path | None
     no_baseline: bool
@@ -87,6 +89,7 @@ class Options:
 @click.option("--candidate", metavar="FILE", help="Check a change: a Python file with a candidate.")
 @click.option("--system", metavar="FILE[:NAME]", help="Check the System of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@click.option("--reach", metavar="EXPR", help="The shortest way to a state of which this is true.")
 @click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
 @click.option("--baseline", type=PATH, metavar="FILE", help="Known violations; by default the shipped file.")
 @click.option("--no-baseline", is_flag=True, help="Every violation counts.")
@@ -123,6 +126,8 @@ def check(**given: object) -> int:
     from slotproof.checker.runs import DEFAULT_ENGINES, plan, programs_of, start_afresh
 
     start_afresh()
+    if options.reach is not None:
+        return _reach(options, options.reach)
     subjects = _subjects(options)
     baseline = _baseline(options)
     # What is asked is clear; from here on it costs time.
@@ -151,6 +156,40 @@ def check(**given: object) -> int:
     if options.write_baseline is not None and results.status == 1:
         return 3 if results.unknown else 0  # what is violated is known from here on
     return results.status
+
+
+def _reach(options: Options, expression: str) -> int:
+    """Look for one state of one system."""
+    from slotproof.checker.commands.reach import Question, reach
+    from slotproof.checker.commands.subject import one_subject
+    from slotproof.checker.verdict import Limits
+
+    given = {
+        "--property": options.property,
+        "--engine": options.engine,
+        "--baseline": options.baseline,
+        "--no-baseline": options.no_baseline,
+        "--write-baseline": options.write_baseline,
+    }
+    for name in (name for name, value in given.items() if value):
+        raise UsageProblem(f"{name} does not go with --reach, which looks for a state and judges nothing")
+    if options.format not in ("text", "json"):
+        raise UsageProblem(f"--format {options.format} does not go with --reach; take text or json")
+    for name, values in {"--scenario": options.scenario, "--release": options.release}.items():
+        if len(values) > 1:
+            raise UsageProblem(f"--reach looks in one system; keep one {name}")
+    if options.system is None and not options.scenario:
+        raise UsageProblem("--reach looks in one system; name it with --scenario S or --system FILE")
+    subject = one_subject(
+        next(iter(options.scenario), None),
+        next(iter(options.release), None),
+        options.full,
+        options.system,
+        options.settings,
+        options.candidate,
+    )
+    limits = Limits(options.max_states, options.max_depth, options.timeout)
+    return reach(Question(expression, subject, limits, options.format, options.out))
 
 
 def _consistent(options: Options) -> None:

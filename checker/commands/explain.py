@@ -62,7 +62,12 @@ def program_of_file(file: TraceFile, system_file: str | None) -> Program:
 
     system = _own_system(file, system_file) if system_file or file.system_file else _scenario(file)
     try:
-        return compile_system(system.with_parameters(**file.parameters))
+        system = system.with_parameters(**file.parameters)
+        if file.kind == "witness":
+            from slotproof.checker.reach import compiled
+
+            return compiled(system, file.part)
+        return compile_system(system)
     except (LanguageError, ModelError) as error:
         raise UsageProblem(f"{file.path}: #meta.parameters: {error}") from None
 

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 
 def one_subject(
-    scenario: str | None, release: str | None, full: bool, system: str | None, settings: tuple[str, ...]
+    scenario: str | None,
+    release: str | None,
+    full: bool,
+    system: str | None,
+    settings: tuple[str, ...],
+    candidate: str | None = None,
 ) -> Subject:
     """A scenario on a release, by default the latest, or the system of a file."""
     from slotproof.checker.runs import Subject
@@ -31,6 +36,12 @@ def one_subject(
     if scenario is None:
         raise UsageProblem("name a scenario (slotproof list scenarios) or a --system FILE")
     one_of("scenario", scenario, SCENARIOS, "slotproof list scenarios")
+    if candidate is not None:
+        from slotproof.checker.candidatefile import load_candidate
+
+        if release is not None:
+            raise UsageProblem("--release and --candidate contradict each other here; keep one of the two")
+        return Subject(scenario, load_candidate(candidate).name, full, None, settings, candidate)
     latest = list(RELEASES)[-1]
     if release is not None:
         one_of("release", release, RELEASES, "slotproof list releases")

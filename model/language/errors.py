@@ -17,11 +17,15 @@ from typing import NoReturn
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place in the user's source: the file, the line (from 1) and the text that stands there."""
+    """A place in the user's source: the file, the line (from 1) and the text that stands there.
+
+    ``column`` counts from 1; it is 0 where a whole line or function is meant.
+    """
 
     file: str
     line: int
     text: str = ""
+    column: int = 0
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

@@ -47,8 +47,11 @@ class Source:
                 Site(self.file, function.__code__.co_firstlineno),
             ) from None
         self._offset = start - 1
+        text = textwrap.dedent("".join(lines))
+        self._lines = text.split("\n")
+        self._indent = len(lines[0].rstrip("\n")) - len(self._lines[0])
         try:
-            tree = ast.parse(textwrap.dedent("".join(lines)))
+            tree = ast.parse(text)
         except SyntaxError:
             tree = ast.Module([], [])
         if not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
@@ -61,8 +64,10 @@ class Source:
     def site(self, node: ast.AST) -> Site:
         """Where a node stands, with the source of the node itself."""
         line = getattr(node, "lineno", 1) + self._offset
-        text = ast.unparse(node) if isinstance(node, ast.expr) else linecache.getline(self.file, line).strip()
-        return Site(self.file, line, text)
+        if not isinstance(node, ast.expr):
+            return Site(self.file, line, linecache.getline(self.file, line).strip())
+        before = self._lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace")
+        return Site(self.file, line, ast.unparse(node), self._indent + len(before) + 1)
 
     @property
     def body(self) -> list[ast.stmt]:
