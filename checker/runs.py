@@ -63,6 +63,8 @@ class Search:
     """The properties that are asked for; ``None`` means all."""
     workers: int = 1
     """How many threads it may use; the answer is the same for any number."""
+    symmetric: bool = False
+    """Whether one state of each orbit of the system's interchangeable elements is searched."""
 
     @property
     def title(self) -> str:

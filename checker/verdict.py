@@ -21,7 +21,8 @@ class Coverage:
     ``fired`` counts the steps of each action. ``premises`` says of each implication of the program's
     properties (``Program.premises``) whether its premise was ever true. ``witnesses`` gives the depth
     at which each was first met, ``None`` for never. ``complete`` means that nothing is left to search;
-    otherwise ``stopped`` is the limit that ended it.
+    otherwise ``stopped`` is the limit that ended it. ``notes`` say what was not searched because it makes no
+    difference to what was asked.
     """
 
     states: int
@@ -33,6 +34,7 @@ class Coverage:
     fired: Mapping[str, int]
     premises: tuple[bool, ...]
     witnesses: Mapping[str, int | None]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotproof.model.language import LanguageError, System
+from slotproof.model.language import Alike, LanguageError, System
 from slotproof.model.language.errors import Site
 from slotproof.model.language.surface import Action, Property, Witness
+from slotproof.model.language.symmetry import Interchangeable
 from slotproof.model.releases import RELEASES, Release
 from slotproof.model.serving import decode, front, ranks, sampling, step
 from slotproof.model.serving.server import Server
-from slotproof.model.serving.vocabulary import Loading, Loop, Role, Traffic
+from slotproof.model.serving.vocabulary import Loading, Loop, Request, Role, Traffic
 
 SINGLE_SERVER: tuple[Action[Any], ...] = (
     step.schedule,
@@ -74,12 +75,21 @@ DATA_PARALLEL_RANKS: tuple[Action[Any], ...] = (
 )
 
 
+def _names(request: int, parameters: Mapping[str, Any]) -> frozenset[Any]:
+    """Which adapters a request may name."""
+    return frozenset(parameters["names"][Request(request)])
+
+
+REQUESTS_OF_EQUAL_NAMES = Alike(Request, by=_names)
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A configuration with a quick and a full size; ``full`` says what it changes of ``quick``.
 
     ``since`` says what has to change from a release on, because that release refuses the set-up before it
     or allows more. ``initial`` makes the initial states where there is a choice among them.
+    ``interchangeable`` is for a search of orbits (``check --symmetry``).
     """
 
     name: str
@@ -91,6 +101,7 @@ class Scenario:
     witnesses: Sequence[Witness] = field(default_factory=tuple)
     initial: Sequence[Action[Any]] = ()
     since: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    interchangeable: Sequence[Interchangeable] = (REQUESTS_OF_EQUAL_NAMES,)
 
     def parameters(self, full: bool = False, release: Release | None = None) -> dict[str, Any]:
         """The values of the parameters that this scenario sets; without a release, as before ``since``."""
@@ -120,6 +131,7 @@ class Scenario:
             parameters=parameters,
             decisions=release.alternatives(),
             choices=release.names(),
+            interchangeable=tuple(self.interchangeable),
         )
 
 

@@ -69,6 +69,7 @@ class Options:
     output: tuple[str, ...]
     out: Path | None
     workers: int | None
+    symmetry: bool
     max_states: int | None
     max_depth: int | None
     timeout: float | None
@@ -103,6 +104,7 @@ class Options:
     metavar="N",
     help="Threads of all searches; by default 2 searches of 1.",
 )
+@click.option("--symmetry", is_flag=True, help="One state of each orbit of what is declared interchangeable.")
 @click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
 @click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
 @click.option(
@@ -142,6 +144,13 @@ def check(**given: object) -> int:
             f"--engine {', '.join(engines)} has nothing to answer here: 'temporal' is for the progress"
             " properties of a system, the other engines are for all others (slotproof list properties)"
         )
+    if options.symmetry:
+        if not any(p.system.interchangeable for p in programs):
+            raise UsageProblem(
+                "--symmetry: nothing is declared interchangeable; write"
+                " System(…, interchangeable=[Alike(Domain)])"
+            )
+        searches = [replace(search, symmetric=True) for search in searches]
     findings, interrupted = _search(searches, options)
     results = _results(findings, asked, baseline, options, engines)
     results.interrupted = interrupted
@@ -206,6 +215,8 @@ def _consistent(options: Options) -> None:
             raise UsageProblem(f"{name} does not go with --system; choose its sizes with --set NAME=VALUE")
     for engine in options.engine:
         one_of("engine", engine, ENGINES, f"there are: {', '.join(ENGINES)}")
+    if options.symmetry and set(options.engine) - {"explicit"}:
+        raise UsageProblem("--symmetry is for engine explicit alone; take it or the other engine out")
     one_of("format", options.format, FORMATS, f"there are: {', '.join(FORMATS)}")
     if options.baseline is not None and options.no_baseline:
         raise UsageProblem("--baseline and --no-baseline contradict each other; keep one of the two")

@@ -211,6 +211,8 @@ class ActionFunction:
 
     def _record(self, target: str, label: str) -> None:
         asm, total = self.asm, self.unit.layout.total
+        if self.unit.symmetric:
+            asm.do(f"call i64 @canonical(ptr %ctx, ptr {target})")
         value = hash_of(self.unit, self.emitter, target)
         asm.store(value, asm.at(target, total))
         asm.store(label, asm.at(target, total + 1))

@@ -16,12 +16,14 @@ from slotproof.checker.explicit.native import native
 from slotproof.checker.explicit.paths import Paths, expanded
 from slotproof.checker.explicit.registers import NO_PARENT
 from slotproof.checker.explicit.search import Progress, Report, Search
+from slotproof.checker.explicit.symmetry import assert_interchangeable
 from slotproof.checker.vacuity import judged
 from slotproof.checker.verdict import Coverage, Limits, Verdict, Violated
 from slotproof.counterexamples.trace import Trace
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.interpreter import Outcome
 from slotproof.model.language.program import Program
+from slotproof.model.language.symmetry import group
 
 __all__ = ["Exploration", "Progress", "Violation", "explore", "layers", "reached", "successors"]
 
@@ -72,14 +74,19 @@ def explore(
     limits: Limits | None = None,
     progress: Report | None = None,
     workers: int = 1,
+    symmetric: bool = False,
 ) -> Exploration:
     """Search all reachable states of a program under one release's choices.
 
-    Every number of ``workers`` (threads) gives the same answer, traces included.
+    Every number of ``workers`` (threads) gives the same answer, traces included. With ``symmetric`` one
+    state is visited of each orbit of the system's interchangeable elements, and the coverage counts those;
+    ``LanguageError`` if the declaration is found to be wrong.
     A limit, SIGINT or SIGTERM ends in an incomplete coverage. ``progress`` is called a few times a
     second. Raises ``ModelError`` where a step leaves the model, as the interpreter words it.
     """
-    search = Search(program, choices, limits or Limits(), workers)
+    if symmetric:
+        assert_interchangeable(program, choices)
+    search = Search(program, choices, limits or Limits(), workers, symmetric=symmetric)
     stopped = search.run(progress)
     paths = Paths(search)
     if search.broken is not None:
@@ -103,7 +110,16 @@ def coverage_of(search: Search, stopped: str | None) -> Coverage:
         fired=fired,
         premises=tuple(bool(x) for x in context[slots.premises : slots.premises + len(program.premises)]),
         witnesses={name: depth if depth >= 0 else None for name, depth in depths.items()},
+        notes=_notes(search),
     )
+
+
+def _notes(search: Search) -> tuple[str, ...]:
+    if not search.symmetric:
+        return ()
+    count = len(group(search.program))
+    declared = ", ".join(map(str, search.program.system.interchangeable))
+    return (f"one state of each orbit of {count} renamings: {declared}",)
 
 
 def _violations(search: Search, paths: Paths) -> list[Violation]:
@@ -115,8 +131,9 @@ def _violations(search: Search, paths: Paths) -> list[Violation]:
             property_ = program.properties[part.property]
             label = int(context[slot + 1]) if property_.over == "step" else None
             text = property_.conjuncts[part.conjunct].site.text
-            trace = paths.trace(property_.name, text, int(context[slot]) - 1, label)
-            paths.confirm(part.property, part.conjunct, trace, label)
+            conjunct = part.property, part.conjunct
+            trace = paths.trace(property_.name, text, int(context[slot]) - 1, label, conjunct)
+            paths.confirm(part.property, part.conjunct, trace, None if label is None else paths.label)
             found.append(Violation(property_.name, part.conjunct, text, trace))
     for i, cause in enumerate(program.crashes):
         if context[slots.crash(i)]:

@@ -55,8 +55,9 @@ Round = Callable[[str, str], None]
 class Unit:
     """What all functions of one generated module share."""
 
-    def __init__(self, program: Program, layout: Layout, slots: Slots) -> None:
+    def __init__(self, program: Program, layout: Layout, slots: Slots, *, symmetric: bool = False) -> None:
         self.program = program
+        self.symmetric = symmetric
         self.layout = layout
         self.slots = slots
         self.failing = Failing(program)

@@ -6,18 +6,23 @@ Exported, all ``i64`` and with the context as first argument:
   (which has none), -2 after a model error;
 - ``check(context, state)`` evaluates invariants and witnesses of a new state: 0, or -2;
 - ``final(context, state)`` says whether the system may stop here: 0 or 1, or -2;
-- ``initial(context, out)`` writes the initial states, as ``expand`` does.
+- ``initial(context, out)`` writes the initial states, as ``expand`` does;
+- ``canonical`` (see ``canonical.py``) where the module is one of orbits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from slotproof.checker.explicit.actions import FOUND, HASH, ActionFunction, hash_of
+from slotproof.checker.explicit.canonical import canonical_text
 from slotproof.checker.explicit.context import CURRENT, DEPTH, IN_STATE, SITE, STRIDE_EXTRA, WHERE, Slots
 from slotproof.checker.explicit.expressions import Unit
 from slotproof.checker.explicit.statements import Statements, helper
 from slotproof.model.language.ir import Property, Root, Witness
 from slotproof.model.language.layout import Layout
 from slotproof.model.language.program import Program
+from slotproof.model.language.symmetry import Permutation
 
 EXPORTS = ("expand", "check", "final", "initial")
 
@@ -30,15 +35,19 @@ declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 !0 = !{}"""
 
 
-def module_text(program: Program, layout: Layout, slots: Slots) -> str:
-    """The module's text."""
-    unit = Unit(program, layout, slots)
+def module_text(
+    program: Program, layout: Layout, slots: Slots, permutations: Sequence[Permutation] = ()
+) -> str:
+    """The module's text. With permutations every state that is written is the least of its images."""
+    unit = Unit(program, layout, slots, symmetric=bool(permutations))
     functions = [helper(unit, i) for i in range(len(program.functions))]
     functions += [_property(unit, i, p) for i, p in enumerate(program.properties)]
     functions += [_witness(unit, i, w) for i, w in enumerate(program.witnesses)]
     functions += [ActionFunction(unit, i).text() for i in range(len(program.actions))]
     functions += [ActionFunction(unit, i, initial=True).text() for i in range(len(program.initial))]
     functions += [_expand(unit), _check(unit), _final(unit), _initial(unit)]
+    if permutations:
+        functions.append(canonical_text(program, layout, permutations))
     return "\n\n".join([PRELUDE, HASH, FOUND, *unit.globals, *functions]) + "\n"
 
 
@@ -168,6 +177,8 @@ def _initial(unit: Unit) -> str:
         total = unit.layout.total
         for word, value in enumerate(unit.layout.pack(unit.program.start)):
             asm.store(str(int(value)), asm.at("%out", word))
+        if unit.symmetric:
+            asm.do("call i64 @canonical(ptr %ctx, ptr %out)")
         asm.store(hash_of(unit, emitter, "%out"), asm.at("%out", total))
         asm.store("0", asm.at("%out", total + 1))
         asm.store("1", emitter.result)

@@ -21,6 +21,7 @@ from slotproof.model.language.ir import Action
 from slotproof.model.language.layout import Layout, Words, layout_of
 from slotproof.model.language.program import Program
 from slotproof.model.language.source import Source
+from slotproof.model.language.symmetry import group
 
 MOST_COMBINATIONS = 1 << 24
 """Of arguments, of all actions together: every one may be a step, and a state's steps lie side by side."""
@@ -49,6 +50,24 @@ class Native:
         """Write the initial states; their number, or -2 after a model error."""
         return _function(self.code.address("initial"), 2)(context.ctypes.data, out.ctypes.data)
 
+    def check(self, context: Context, state: Words) -> bool:
+        """Evaluate invariants and witnesses of a state; false after a model error."""
+        words = np.ascontiguousarray(state[: self.layout.words])
+        return _function(self.code.address("check"), 2)(context.ctypes.data, words.ctypes.data) == 0
+
+    def final(self, context: Context, state: Words) -> int:
+        """Whether the system may stop in a state: 0 or 1, or -2 after a model error."""
+        words = np.ascontiguousarray(state[: self.layout.words])
+        return _function(self.code.address("final"), 2)(context.ctypes.data, words.ctypes.data)
+
+    def canonical(self, context: Context, state: Words) -> Words:
+        """The canonical state of a state's orbit; the state itself where the code is not symmetric."""
+        words = np.ascontiguousarray(state[: self.layout.words]).copy()
+        address = self.code.address("canonical")
+        if address:
+            _function(address, 2)(context.ctypes.data, words.ctypes.data)
+        return words
+
     def expand(self, context: Context, state: Words, out: Rows) -> int:
         """Write the successors of a state; their number, -1 for a crash state, -2 after a model error."""
         words = np.ascontiguousarray(state[: self.layout.words])
@@ -69,25 +88,30 @@ class Loop:
     edges: Callable[..., int]
 
 
-_recent: dict[int, tuple[Program, Native]] = {}
+_recent: dict[tuple[int, bool], tuple[Program, Native]] = {}
 _MOST_RECENT = 16
 
 
-def native(program: Program) -> Native:
-    """The machine code of a program; at once for one of the last programs that were asked for."""
-    if id(program) not in _recent:
+def native(program: Program, symmetric: bool = False) -> Native:
+    """The machine code of a program; at once for one of the last programs that were asked for.
+
+    ``symmetric`` code writes, instead of a successor, the canonical state of its orbit.
+    """
+    key = id(program), symmetric
+    if key not in _recent:
         if len(_recent) == _MOST_RECENT:
             _recent.pop(next(iter(_recent)))
-        _recent[id(program)] = program, _native(program)  # the program too, so that its id stays its own
-    return _recent[id(program)][1]
+        _recent[key] = program, _native(program, symmetric)  # the program too: its id stays its own
+    return _recent[key][1]
 
 
-def _native(program: Program) -> Native:
+def _native(program: Program, symmetric: bool) -> Native:
     layout = layout_of(program)
     slots = slots_of(program)
     most = max(_most(program, program.actions), _most(program, program.initial), 1)
-    text = module_text(program, layout, slots)
-    code = machine_code([text], EXPORTS, lambda: parse(text))
+    text = module_text(program, layout, slots, group(program) if symmetric else ())
+    exports = (*EXPORTS, "canonical") if symmetric else EXPORTS
+    code = machine_code([text], exports, lambda: parse(text))
     return Native(layout, slots, most, code)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slotproof.checker.explicit.context import IN_STATE, LABEL_BITS, applies, arguments_of
-from slotproof.checker.explicit.native import Native
+from slotproof.checker.explicit.native import Native, native
 from slotproof.checker.explicit.registers import NO_PARENT
 from slotproof.checker.explicit.search import Broken, Search
 from slotproof.counterexamples.trace import Step, Trace
@@ -54,6 +54,10 @@ class Successors:
         label = int(self.rows[row, self.code.layout.total + 1])
         return label >> LABEL_BITS, label & ((1 << LABEL_BITS) - 1)
 
+    def labels(self) -> list[int]:
+        """The labels of all rows."""
+        return [int(label) for label in self.rows[:, self.code.layout.total + 1]]
+
     def first(self, words: NDArray[np.uint64]) -> int | None:
         """The first row with these state words."""
         same = np.all(self.rows[:, : self.code.layout.words] == words[: self.code.layout.words], axis=1)
@@ -66,7 +70,9 @@ class Paths:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.program = search.program
-        self.code = search.native
+        self.code = native(search.program)  # of states themselves, also where the search is one of orbits
+        self.label: int | None = None
+        """The label of the last step of the last trace, if that step was asked for."""
         self.interpreter = Interpreter(search.program, search.choices)
         self._context = search.native.slots.fresh(search.choices)
 
@@ -87,24 +93,37 @@ class Paths:
             way.append(parent)
         return way[::-1]
 
-    def trace(self, property: str, part: str, state: int, label: int | None = None) -> Trace:
-        """The trace to a state, and with a ``label`` one step on. Raises ``Disagreement``."""
+    def trace(
+        self,
+        property: str,
+        part: str,
+        state: int,
+        label: int | None = None,
+        conjunct: tuple[int, int] | None = None,
+    ) -> Trace:
+        """The trace to a state, and with a ``label`` one step on. Raises ``Disagreement``.
+
+        ``conjunct`` is the property and its part that this last step violates. Where the search is one of
+        orbits, the trace leads through states themselves, to one of the orbit.
+        """
         store = self.search.store
         way = self.numbers(state)
-        start, valuation = self._start(way[0])
+        here, start, valuation = self._start(way[0])
         steps: list[Step] = []
         states = [valuation]
         crash = None
         for parent, child in pairwise(way):
-            rows = self.successors(store.state(parent))
-            row = rows.first(store.state(child))
+            rows = self.successors(here)
+            row = self._match(rows, store.state(child))
             if row is None:
                 raise Disagreement(f"state {child} does not follow from its parent {parent}")
+            here = rows.rows[row]
             crash = self._step(rows, row, steps, states)
         if label is not None:
-            rows = self.successors(store.state(state))
-            labels = [a << LABEL_BITS | n for a, n in map(rows.label, range(len(rows.rows)))]
-            crash = self._step(rows, labels.index(label), steps, states)
+            rows = self.successors(here)
+            row = self._last(rows, states[-1], store.state(state), label, conjunct)
+            self.label = int(rows.rows[row, self.code.layout.total + 1])
+            crash = self._step(rows, row, steps, states)
         return self._trace(property, part, "explicit", start, steps, states, crash)
 
     def lasso(
@@ -145,12 +164,47 @@ class Paths:
             crash=crash,
         )
 
-    def _start(self, state: int) -> tuple[Step | None, Valuation]:
+    def _match(self, rows: Successors, words: NDArray[np.uint64]) -> int | None:
+        """The first row that is a stored state, or of its orbit."""
+        if not self.search.symmetric:
+            return rows.first(words)
+        return next((i for i, row in enumerate(rows.rows) if self._alike(row, words)), None)
+
+    def _alike(self, row: NDArray[np.uint64], canonical: NDArray[np.uint64]) -> bool:
+        code = self.search.native
+        words = code.layout.words
+        return bool(np.array_equal(code.canonical(self._context, row), canonical[:words]))
+
+    def _last(
+        self,
+        rows: Successors,
+        before: Valuation,
+        stored: NDArray[np.uint64],
+        label: int,
+        conjunct: tuple[int, int] | None,
+    ) -> int:
+        """The row of the step with this label from the stored state, or of one like it from this state."""
+        if not self.search.symmetric:
+            return rows.labels().index(label)
+        there = self.successors(stored)
+        after = self.search.native.canonical(self._context, there.rows[there.labels().index(label)])
+        for i, row in enumerate(rows.rows):
+            number, combination = rows.label(i)
+            if number == label >> LABEL_BITS and self._alike(row, after):
+                if conjunct is None:
+                    return i
+                arguments = arguments_of(self.program.actions[number], combination)
+                state = rows.outcome(i, self.program).state
+                if not self.interpreter.holds(conjunct[0], before, arguments, state)[conjunct[1]]:
+                    return i
+        raise Disagreement("a step that violates a property has none like it in the rest of its orbit")
+
+    def _start(self, state: int) -> tuple[NDArray[np.uint64], Step | None, Valuation]:
         rows = self.initial()
-        row = rows.first(self.search.store.state(state))
+        row = self._match(rows, self.search.store.state(state))
         if row is None:
             raise Disagreement(f"state {state} has no parent and is not initial")
-        native = rows.outcome(row, self.program)
+        given = rows.outcome(row, self.program)
         if not self.program.initial:
             step, valuation = None, self.program.start
         else:
@@ -159,9 +213,9 @@ class Paths:
             numbers = arguments_of(action, combination)
             valuation = self.interpreter.start(number, numbers)
             step = Step(action.name, self.interpreter.arguments(action, numbers))
-        if native.state != valuation:
-            raise Disagreement(f"initial state {native.state} and {valuation}")
-        return step, valuation
+        if given.state != valuation:
+            raise Disagreement(f"initial state {given.state} and {valuation}")
+        return rows.rows[row], step, valuation
 
     def _step(self, rows: Successors, row: int, steps: list[Step], states: list[Valuation]) -> str | None:
         """Replay a step and append it; the cause if it crashes."""
@@ -169,13 +223,13 @@ class Paths:
         action = self.program.actions[number]
         numbers = arguments_of(action, combination)
         step = Step(action.name, self.interpreter.arguments(action, numbers))
-        native = rows.outcome(row, self.program)
+        given = rows.outcome(row, self.program)
         try:
             outcome = self.interpreter.step(states[-1], number, numbers)
         except (NotEnabled, ModelError) as e:
             raise Disagreement(f"{step} is a step, but replayed it ends with '{e}'") from e
-        if outcome != native:
-            raise Disagreement(f"{step} leads to {native} and to {outcome}")
+        if outcome != given:
+            raise Disagreement(f"{step} leads to {given} and to {outcome}")
         steps.append(step)
         states.append(outcome.state)
         return outcome.crash

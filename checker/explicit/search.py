@@ -236,11 +236,20 @@ class NativeSearch:
 class Search(NativeSearch):
     """The search of a program under one release's choices."""
 
-    def __init__(self, program: Program, choices: tuple[int, ...], limits: Limits, workers: int = 1) -> None:
+    def __init__(
+        self,
+        program: Program,
+        choices: tuple[int, ...],
+        limits: Limits,
+        workers: int = 1,
+        *,
+        symmetric: bool = False,
+    ) -> None:
         started = time.monotonic()
         self.program = program
         self.choices = choices
-        self.native: Native = native(program)
+        self.symmetric = symmetric
+        self.native: Native = native(program, symmetric)
         code = self.native
         super().__init__(
             Functions(*(code.code.address(name) for name in ("expand", "check", "final"))),

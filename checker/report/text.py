@@ -173,6 +173,8 @@ class _Printer:
             for text in dict.fromkeys(a for c in cells for a in words.assumptions(program_of(c.subject))):
                 self._line(text, indent=2)
         searches = {c.search: c for c in reversed(cells)}
+        for note in dict.fromkeys(n for cell in searches.values() for n in cell.verdict.coverage.notes):
+            self._line(note, indent=2)
         if len(searches) == 1 or self.verbose:
             for cell in reversed(searches.values()):
                 self._line(words.covered(cell.verdict.coverage), indent=2)

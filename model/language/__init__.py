@@ -21,10 +21,12 @@ from slotproof.model.language.surface import (
     step_invariant,
     witness,
 )
+from slotproof.model.language.symmetry import Alike, Swapped
 from slotproof.model.language.system import Alternatives, System
 from slotproof.model.language.values import Capacity, Map, Range, Record, Seq, Set, State, field, output
 
 __all__ = [
+    "Alike",
     "Alternatives",
     "Annotated",
     "Capacity",
@@ -38,6 +40,7 @@ __all__ = [
     "Seq",
     "Set",
     "State",
+    "Swapped",
     "System",
     "action",
     "crash",

@@ -10,6 +10,7 @@ from typing import Any
 from slotproof.model.language.errors import LanguageError, Site, callers_line
 from slotproof.model.language.fairness import Fairness
 from slotproof.model.language.surface import Action, Decision, Property, Witness
+from slotproof.model.language.symmetry import Alike, Interchangeable, Swapped
 from slotproof.model.language.values import State
 
 
@@ -49,6 +50,8 @@ class System:
     in which states the system may stop; a state without successors that is not final is a
     ``deadlock``. ``choices`` names the alternative of each decision point. ``fairness`` says which steps
     do not stay away for ever; progress properties rest on it and nothing else does.
+    ``interchangeable`` says which elements may be exchanged without a difference to anyone, for a search
+    with ``--symmetry``.
     """
 
     name: str
@@ -61,6 +64,7 @@ class System:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     decisions: Sequence[Alternatives] = ()
     choices: Mapping[str, str] = field(default_factory=dict)
+    interchangeable: Sequence[Interchangeable] = ()
     meaning: str = ""
     fairness: Sequence[Fairness] = ()
     site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
@@ -70,7 +74,15 @@ class System:
         where = f"system {self.name}"
         if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
             raise LanguageError(f"system {self.name!r}: write its name as one line of text", self.site)
-        for name in ("actions", "initial", "properties", "witnesses", "decisions", "fairness"):
+        for name in (
+            "actions",
+            "initial",
+            "properties",
+            "witnesses",
+            "decisions",
+            "fairness",
+            "interchangeable",
+        ):
             given: object = getattr(self, name)
             if not isinstance(given, list | tuple):
                 raise LanguageError(f"{where}: {name} is {given!r}; write a list: {name}=[…]", self.site)
@@ -95,6 +107,13 @@ class System:
             if not isinstance(decision, Alternatives):
                 raise LanguageError(
                     f"{where}: decision {decision!r} is no list; write Alternatives(decision, function, …)",
+                    self.site,
+                )
+        for declared in self.interchangeable:
+            if not isinstance(declared, Alike | Swapped):
+                raise LanguageError(
+                    f"{where}: {declared!r} does not say what is interchangeable; write Alike(Domain)"
+                    ' or Swapped((Domain, "a", "b"), …)',
                     self.site,
                 )
         _different([d.point.name for d in self.decisions], f"{where} lists two decisions", self.site)

@@ -25,6 +25,7 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "--engine", "explict"], "there is no engine 'explict'; did you mean explicit?"),
     (["check", "--format", "jsn"], "there is no format 'jsn'; did you mean json?"),
     (["check", "--format", "xml"], "there is no format 'xml' (there are: text, json,"),
+    (["check", "--symmetry", "--engine", "bounded"], "--symmetry is for engine explicit alone"),
     (["check", "--workers", "0"], "0 is not in the range"),
     (["check", "--max-states", "many"], "'many' is not a valid integer"),
     (["check", "--timeout", "0"], "0.0 is not in the range"),

@@ -7,6 +7,7 @@ has 96,508 states, 908,832 transitions and depth 26, and (8, 3, 2) has 1,383,250
 import enum
 
 from slotproof.model.language import (
+    Alike,
     Domain,
     Map,
     Set,
@@ -169,4 +170,5 @@ allocator = System(
     actions=[arrive, start_load, end_load, admit, finish, sweep, cancel],
     properties=[no_adapter_twice, running_is_resident, active_fit],
     witnesses=[all_slots_busy],
+    interchangeable=[Alike(Slot), Alike(Request, by=lambda n, parameters: n % parameters["adapters"])],
 )

@@ -11,11 +11,15 @@ from hypothesis import HealthCheck, event, given, note, settings
 from slotproof.checker.explicit import team
 from slotproof.checker.explicit.engine import explore
 from slotproof.checker.explicit.engine import layers as native_layers
+from slotproof.checker.explicit.search import Search
+from slotproof.checker.explicit.symmetry import orbit_sizes
 from slotproof.checker.symbolic.engine import check_bounded
 from slotproof.checker.symbolic.engine import layers as symbolic_layers
 from slotproof.checker.verdict import Limits, Violated
-from slotproof.model.language import ModelError
+from slotproof.model.language import Alike, LanguageError, ModelError
 from slotproof.model.language.program import Program
+from slotproof.model.language.symmetry import group
+from slotproof.model.language.types import IndexType
 from tests.model.language.interpreted import Found, TooLarge, explored
 from tests.model.language.test_model_errors import compile_file
 from tests.model.language.texts import systems
@@ -45,6 +49,7 @@ def compare(text: str) -> Found | None:
         except TooLarge:
             return None
         compare_native(program, choices, found)
+        compare_orbits(program, choices, found)
         compare_layers(program, choices, found)
         compare_bounded(program, choices, found)
         return found
@@ -68,6 +73,27 @@ def compare_native(program: Program, choices: tuple[int, ...], found: Found) -> 
     violated = {n: len(v.trace) for n, v in exploration.verdicts().items() if isinstance(v, Violated)}
     assert violated == found.violations
     assert [set(layer) for layer in native_layers(program, choices) if layer] == found.layers
+
+
+def compare_orbits(program: Program, choices: tuple[int, ...], found: Found) -> None:
+    """Where the elements of a domain are found to be alike, their orbits have all states as members."""
+    if found.errors:
+        return
+    keys = {k.cls for c in program.columns for k in c.keys if isinstance(k, IndexType)}
+    for domain in keys:
+        system = replace(program.system, interchangeable=[Alike(domain)])
+        declared = replace(program, system=system)
+        try:
+            exploration = explore(declared, choices, symmetric=True)
+        except LanguageError:
+            event("elements differ")
+            continue
+        event("elements are alike")
+        violated = {n: len(v.trace) for n, v in exploration.verdicts().items() if isinstance(v, Violated)}
+        assert violated == found.violations
+        search = Search(declared, choices, Limits(), symmetric=True)
+        search.run()
+        assert sum(orbit_sizes(declared, search, group(declared))) == found.states
 
 
 def compare_layers(program: Program, choices: tuple[int, ...], found: Found) -> None:
