@@ -267,7 +267,14 @@ def _engine(name: str) -> Callable[[Search, Program, Limits, Progress | None], F
 def _explicit(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:
     from slotproof.checker.explicit.engine import explore
 
-    exploration = explore(program, search.choices, limits=limits, progress=progress, workers=search.workers)
+    exploration = explore(
+        program,
+        search.choices,
+        limits=limits,
+        progress=progress,
+        workers=search.workers,
+        symmetric=search.symmetric and bool(program.system.interchangeable),
+    )
     return Finding(search, dict(exploration.verdicts()), exploration.coverage)
 
 

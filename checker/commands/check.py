@@ -104,7 +104,7 @@ class Options:
     metavar="N",
     help="Threads of all searches; by default 2 searches of 1.",
 )
-@click.option("--symmetry", is_flag=True, help="One state of each orbit of what is declared interchangeable.")
+@click.option("--symmetry", is_flag=True, help="Search orbits of interchangeable elements.")
 @click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
 @click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
 @click.option(
