@@ -320,7 +320,7 @@ def _write_baseline(path: Path, results: Results, old: Baseline) -> None:
 
 
 def _print(results: Results, options: Options, outputs: Sequence[Output]) -> None:
-    from slotproof.checker.report import github, text
+    from slotproof.checker.report import github, markdown, text
     from slotproof.checker.report.formats import WRITERS
 
     if options.format == "text":
@@ -334,4 +334,4 @@ def _print(results: Results, options: Options, outputs: Sequence[Output]) -> Non
         except UsageProblem as problem:
             results.failures.append(str(problem))
     if options.format == "github":
-        github.summarise(results)
+        github.summarise(markdown.lines(results), results)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slotproof.checker.commands.check import Seconds
-from slotproof.checker.commands.outputs import must_be_out_folder
+from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs
 from slotproof.checker.usage import UsageProblem, near, one_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from slotproof.checker.runs import Finding, Subject
     from slotproof.checker.verdict import Limits
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "junit", "github", "sarif")
 
 EXAMPLES = """\b
 Examples:
@@ -35,7 +35,8 @@ Examples:
 @click.option("--engine", multiple=True, metavar="E", help="explicit (default) or another of check's.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
 @click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
-@click.option("--format", "format", default="text", metavar="F", help="text (default), json or markdown.")
+@click.option("--format", "format", default="text", metavar="F", help=f"{', '.join(FORMATS)}.")
+@click.option("--output", multiple=True, metavar="F=FILE", help="Write a format to a file, beside --format.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -57,6 +58,7 @@ def compare(
     settings: tuple[str, ...],
     full: bool,
     format: str,
+    output: tuple[str, ...],
     out: Path | None,
     workers: int | None,
     max_states: int | None,
@@ -71,6 +73,7 @@ def compare(
     is, 2 wrong use, 3 something is unknown.
     """
     one_of("format", format, FORMATS, f"there are: {', '.join(FORMATS)}")
+    outputs = parse_outputs(output, FORMATS)
     from slotproof.checker.runs import ENGINES, programs_of, start_afresh
     from slotproof.checker.systemfile import parse_settings
     from slotproof.checker.verdict import Limits
@@ -102,7 +105,7 @@ def compare(
     failure = write_compared(found, out or DEFAULT_FOLDER)
     if failure is not None:
         found.failures.append(failure)
-    _print(found, format)
+    _print(found, format, outputs)
     for problem in dict.fromkeys(found.failures):
         click.echo(f"slotproof: {problem}", err=True)
     return found.status
@@ -221,15 +224,22 @@ def _behaviours(found: Comparison, names: Sequence[str], limits: Limits, progres
         found.behaviours.append(behaviour_of(name, *subjects, pairs))
 
 
-def _print(found: Comparison, format: str) -> None:
-    from slotproof.checker.report import comparison
+def _print(found: Comparison, format: str, outputs: Sequence[Output]) -> None:
+    from slotproof.checker.report import comparison, github
+    from slotproof.checker.report.compared import WRITERS, as_results
 
     if format == "text":
         for line, colour in comparison.text(found):
             click.echo(
                 click.style(line, bold=True) if colour == "bold" else click.style(line, fg=colour or None)
             )
-        return
-    lines = comparison.jsonlines(found) if format == "json" else comparison.markdown(found)
-    for line in lines:
-        click.echo(line)
+    else:
+        for line in WRITERS[format](found):
+            click.echo(line)
+    for out in outputs:
+        try:
+            out.write(WRITERS[out.format](found))
+        except UsageProblem as problem:
+            found.failures.append(str(problem))
+    if format == "github":
+        github.summarise(comparison.markdown(found), as_results(found))

@@ -7,10 +7,10 @@ Annotations are lines of the form ``::error file=…,line=…::message`` that th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from slotproof.checker.report import markdown, words
+from slotproof.checker.report import words
 from slotproof.checker.report.places import Place, place_of
 from slotproof.checker.results import Cell, Results, Standing
 from slotproof.checker.usage import UsageProblem
@@ -62,12 +62,12 @@ def _way(cell: Cell) -> Iterator[str]:
         yield from words.way(cell.verdict.trace)
 
 
-def summarise(results: Results) -> None:
-    """Add the results to the step's summary, if this runs in one: the matrix, then the stories."""
+def summarise(document: Iterable[str], results: Results) -> None:
+    """Add a Markdown document to the step's summary, if this runs in one, then the stories."""
     given = os.environ.get(SUMMARY)
     if not given:
         return
-    text = "\n".join(markdown.lines(results)) + "\n"
+    text = "\n".join(document) + "\n"
     for cell in results.cells:
         if cell.standing is Standing.NEWS and isinstance(cell.verdict, Violated):
             story = _folded(words.headline(cell), words.told(cell))
