@@ -4,6 +4,7 @@
     python3 dev.py run ARGS...      the command line: `slotproof ARGS...`
     python3 dev.py test [ARGS...]   every check, then the tests: `pytest ARGS...`
     python3 dev.py lint             the checks alone
+    python3 dev.py gallery [--full] after a change of the model: baseline and traces anew
     python3 dev.py setup            neither, only the set-up
 
 Each of them first brings `.venv` up to date: exact versions from constraints.txt, and the project
@@ -12,11 +13,14 @@ file was added or removed.
 """
 
 import hashlib
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -109,12 +113,41 @@ def test(arguments: list[str]) -> bool:
     return subprocess.run(command, cwd=ROOT).returncode == 0 and clean
 
 
+def gallery(full: bool) -> bool:
+    """Search everything and keep what was found; whether each known violation has its reason.
+
+    The baseline gets the lengths (of the full sizes too with ``full``) and keeps its reasons; the gallery
+    gets one trace for each violated property of a scenario, on the newest release that has it.
+    """
+    folder = ROOT / "counterexamples" / "gallery"
+    baseline = folder / "baseline.json"
+    check = (BIN / "slotproof", "check", "--quiet", "--write-baseline", baseline, "--out")
+    with tempfile.TemporaryDirectory() as found:
+        for command in [(*check, found), (*check, f"{found}/full", "--full")][: 1 + full]:
+            announce(*command)
+            if subprocess.run(command, cwd=ROOT).returncode not in (0, 1):  # 1: something has changed
+                return False
+        known = json.loads(baseline.read_text(encoding="utf-8"))["violations"]
+        newest: dict[tuple[str, str], str] = {}
+        for entry in sorted(known, key=lambda entry: [int(n) for n in re.findall(r"\d+", entry["release"])]):
+            if entry["size"] == "quick":
+                newest[entry["scenario"], entry["property"]] = entry["release"]
+        for trace in folder.glob("*.itf.json"):
+            trace.unlink()
+        for (scenario, property_), release in newest.items():
+            shutil.copy(Path(found) / f"{scenario}.{property_}.{release}.itf.json", folder)
+    new = [entry for entry in known if "docs/findings.md" not in entry["reason"]]
+    for entry in new:
+        say(f"{entry['scenario']} {entry['property']} {entry['release']} ({entry['size']}) needs a reason")
+    return not new
+
+
 def main(arguments: list[str]) -> int:
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
         say(f"this is Python {python_version()}: run me with Python 3.11, 3.12 or 3.13")
         return 2
     match arguments:
-        case ["setup" | "lint"] | ["run" | "test", *_]:
+        case ["setup" | "lint" | "gallery"] | ["gallery", "--full"] | ["run" | "test", *_]:
             pass
         case _:
             print(__doc__, file=sys.stderr)
@@ -127,7 +160,15 @@ def main(arguments: list[str]) -> int:
     command, *rest = arguments
     if command == "run":
         os.execv(BIN / "slotproof", ["slotproof", *rest])
-    passed = command == "setup" or (lint() if command == "lint" else test(rest))
+    match command:
+        case "setup":
+            return 0
+        case "lint":
+            passed = lint()
+        case "gallery":
+            passed = gallery(full=bool(rest))
+        case _:
+            passed = test(rest)
     return 0 if passed else 1
 
 

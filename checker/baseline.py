@@ -114,7 +114,8 @@ def write(path: Path, found: Mapping[Key, Known], covered: Iterable[Key], old: B
         }
         for key, known in sorted({**kept, **new}.items(), key=lambda item: [str(part) for part in item[0]])
     ]
-    text = json.dumps({"violations": entries}, indent=1, ensure_ascii=False)
+    lines = ",\n".join(f"  {json.dumps(entry, ensure_ascii=False)}" for entry in entries)
+    text = f'{{\n "violations": [\n{lines}\n ]\n}}' if entries else '{\n "violations": []\n}'
     try:
         write_whole(path, text + "\n")
     except OSError as error:

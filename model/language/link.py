@@ -8,6 +8,8 @@ chosen alternative, a helper is its own linked copy; ``rewrite.py`` says what el
 from __future__ import annotations
 
 import ast
+import itertools
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -54,13 +56,10 @@ def is_helper(value: Any) -> bool:
     )
 
 
-def global_names(code: types.CodeType) -> set[str]:
-    """The names that a code object and those inside it may look up globally."""
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found |= global_names(constant)
-    return found
+def global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names that a code object and those inside it may look up globally, in order of first use."""
+    inner = (global_names(c) for c in code.co_consts if isinstance(c, types.CodeType))
+    return tuple(dict.fromkeys([*code.co_names, *itertools.chain.from_iterable(inner)]))
 
 
 class Linker:
@@ -152,16 +151,12 @@ def parameters_of(system: System) -> dict[str, Parameter]:
                 if isinstance(field, Field):
                     visit(field.initial)
             for base in value.__mro__:
-                scope = (
-                    vars(__import__("sys").modules.get(base.__module__, types)) if base is not object else {}
-                )
+                scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
                 for annotation in vars(base).get("__annotations__", {}).values():
                     visit_annotation(annotation, scope)
 
     def visit_annotation(annotation: Any, scope: Mapping[str, Any]) -> None:
         if isinstance(annotation, str):
-            import ast
-
             for node in ast.walk(ast.parse(annotation, mode="eval")):
                 if isinstance(node, ast.Name):
                     visit(scope.get(node.id))

@@ -230,3 +230,20 @@ def test_colours_are_for_terminals_and_respect_no_color(
     terminal.close()
     assert b"holds" in terminal.shown
     assert (b"\x1b[32m" in terminal.shown) is coloured
+
+
+def test_every_run_writes_the_same_traces(tmp_path: Path) -> None:
+    """Byte for byte, whatever Python's hashes are."""
+
+    def traces(seed: str) -> dict[str, bytes]:
+        command = [*ROOT, "check", "--scenario", "finish-unload-normal", "--release", "0.5.13.post1"]
+        out = tmp_path / seed
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(
+            [*command, "--out", out], cwd=tmp_path, env=environment, capture_output=True, check=True
+        )
+        return {path.name: path.read_bytes() for path in out.iterdir()}
+
+    first = traces("1")
+    assert first
+    assert first == traces("2")

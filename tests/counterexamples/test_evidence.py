@@ -152,7 +152,7 @@ def test_facts_decide_what_is_said_of_the_server(scenario: str, of: str) -> None
         for action, numbers, outcome in successors(program, choices, state)
     ]
     for number, judged in enumerate(program.properties):
-        seen = [(None, state) for state in states]
+        seen: list[tuple[Step | None, Valuation]] = [(None, state) for state in states]
         if judged.over == "step":
             seen = [x for x in steps if x[0] and (judged.actions is None or x[0].action in judged.actions)]
             seen = seen[:: len(seen) // 60 + 1]
