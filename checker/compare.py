@@ -14,6 +14,8 @@ from pathlib import Path
 from slotproof.checker.explicit.pairs import Divergence, Kind, Pairs
 from slotproof.checker.runs import Finding, Subject, chosen, for_subject, program_of
 from slotproof.checker.verdict import Coverage, Holds, Unknown, Verdict, Violated
+from slotproof.counterexamples.errors import TraceError
+from slotproof.counterexamples.lasso import check_lasso
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import call, numbers_of
 from slotproof.model.language.errors import ModelError, NotEnabled
@@ -195,9 +197,7 @@ def _notes(base: Violated, candidate: Violated, still: bool) -> tuple[str, ...]:
 
 
 def still_there(trace: Trace, program: Program, choices: Mapping[str, str]) -> bool:
-    """Whether a violation happens on another system by the same steps. A lasso is not taken there."""
-    if trace.loop is not None:
-        return True
+    """Whether a violation happens on another system by the same steps."""
     interpreter = Interpreter(program, program.choices(choices))
     try:
         path = [_numbered(program.actions, step) for step in trace.steps]
@@ -207,6 +207,13 @@ def still_there(trace: Trace, program: Program, choices: Mapping[str, str]) -> b
         states, crash = interpreter.walk(start, path)
     except (NotEnabled, ModelError, KeyError, StopIteration):
         return False
+    if trace.loop is not None:
+        there = replace(trace, states=tuple(states), choices=dict(choices))
+        try:
+            check_lasso(there, program, interpreter)
+        except TraceError:
+            return False
+        return True
     if trace.property.startswith("no-crash-"):
         return crash is not None and trace.property == f"no-crash-{crash}"
     if trace.property == "deadlock":

@@ -38,6 +38,8 @@ class Cell:
     note: str | None
     """What the baseline has to say: the reason of a known violation, or what is new."""
     traces: tuple[Path, ...] = ()
+    remembered: bool = False
+    """Whether an earlier run has found the verdict."""
 
     @property
     def release(self) -> str | None:
@@ -143,7 +145,17 @@ def collect(
                 known, own = _known(baseline, (scenario, name, subject.release, subject.size), subject)
                 standing, note = judge(verdict, known, listed=baseline is not None, exact=exact and own)
                 results.cells.append(
-                    Cell(subject, scenario, name, finding.search.engine, verdict, number, standing, note)
+                    Cell(
+                        subject,
+                        scenario,
+                        name,
+                        finding.search.engine,
+                        verdict,
+                        number,
+                        standing,
+                        note,
+                        remembered=finding.remembered,
+                    )
                 )
     if baseline is not None and exact:
         results.gone = _gone(results, baseline, asked)

@@ -84,6 +84,8 @@ class Finding:
     coverage: Coverage | None = None
     failure: str | None = None
     """What ended the search before it could answer, such as an error of the model at its line."""
+    remembered: bool = False
+    """Whether an earlier run has answered (``remembered.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,7 @@ def _serves(a: System, b: System) -> bool:
             (a.initial, b.initial),
             (a.properties, b.properties),
             (a.witnesses, b.witnesses),
+            (a.fairness, b.fairness),
         )
     )
     answers = len(a.decisions) == len(b.decisions) and all(

@@ -32,7 +32,7 @@ def verify(trace: Trace, program: Program) -> None:
     if crash != trace.crash:
         said = f"crashes with '{crash}'" if crash else "does not crash"
         raise TraceError(f"step {len(trace)}: the model {said}, the trace says {trace.crash or 'no crash'}")
-    _check_end(trace, program, interpreter)
+    check_end(trace, program, interpreter)
 
 
 def choices_of(trace: Trace, program: Program) -> tuple[int, ...]:
@@ -107,7 +107,8 @@ def _check_step(
     return outcome.crash
 
 
-def _check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+def check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
+    """``TraceError`` if the end of a run is not what the trace says of it."""
     if trace.kind == "difference":
         return  # a run, and nothing more: what another system does instead is not in the file
     if trace.kind == "witness":

@@ -4,6 +4,9 @@ import os
 
 from hypothesis import settings
 
+# A test of an engine runs the engine; the tests of the cache of verdicts turn it on for themselves.
+os.environ["SLOTPROOF_NO_CACHE"] = "1"
+
 # The same examples on every run of CI; fresh ones on a person's machine.
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("local", deadline=None)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "markdown", "junit", "github", "sarif")
 
+NO_CACHE = "SLOTPROOF_NO_CACHE"
+"""Set to 1 it says ``--no-cache`` for every command."""
+
 PATH = click.Path(path_type=Path)
 
 EXAMPLES = """\b
@@ -34,7 +37,7 @@ Examples:
   slotproof check --release 0.5.12.post1 --scenario overlap-cancel
   slotproof check --scenario idle-rank --property no-crash --engine bounded
   slotproof check --candidate my_change.py --scenario overlap-cancel
-  slotproof check --scenario overlap-cancel --reach "r2 in s.ranks[rank0].scheduler.waiting"
+  slotproof check --scenario idle-rank --reach "A in s.registry.unloading"
   slotproof check --system my_system.py --set requests=3 --format json"""
 
 
@@ -73,6 +76,7 @@ class Options:
     max_states: int | None
     max_depth: int | None
     timeout: float | None
+    no_cache: bool
     verbose: bool
     quiet: bool
 
@@ -113,6 +117,7 @@ class Options:
     metavar="S",
     help="Stop a search after S seconds: unknown.",
 )
+@click.option("--no-cache", is_flag=True, envvar=NO_CACHE, help="Search again what an earlier run has found.")
 @click.option("-v", "--verbose", is_flag=True, help="Every action, premise, witness and trace.")
 @click.option("-q", "--quiet", is_flag=True, help="Only what is not as expected.")
 def check(**given: object) -> int:
@@ -269,21 +274,22 @@ def _baseline(options: Options) -> Baseline | None:
 
 
 def _search(searches: Sequence[Search], options: Options) -> tuple[list[Finding], bool]:
+    from slotproof.checker.remembered import run_remembered
     from slotproof.checker.verdict import Limits
-    from slotproof.checker.workers import run_all
 
     limits = Limits(options.max_states, options.max_depth, options.timeout)
+    remember = not options.no_cache
     workers = options.workers or 2
     if options.workers is not None:  # what is more than the searches is shared among them
         threads = max(options.workers // max(len(searches), 1), 1)
         searches = [replace(search, workers=threads) for search in searches]
     if options.quiet or not sys.stderr.isatty():
-        return run_all(searches, limits, workers, None)
+        return run_remembered(searches, limits, workers, None, remember=remember)
     from slotproof.checker.progress import SearchProgress
 
     progress = SearchProgress()
     try:
-        return run_all(searches, limits, workers, progress)
+        return run_remembered(searches, limits, workers, progress, remember=remember)
     finally:
         progress.stop()
 

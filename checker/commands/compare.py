@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slotproof.checker.commands.check import Seconds
+from slotproof.checker.commands.check import NO_CACHE, Seconds
 from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs
 from slotproof.checker.usage import UsageProblem, near, one_of
 
@@ -49,6 +49,7 @@ Examples:
 @click.option(
     "--timeout", type=Seconds(0, min_open=True), metavar="S", help="Stop a search after S seconds: unknown."
 )
+@click.option("--no-cache", is_flag=True, envvar=NO_CACHE, help="Search again what an earlier run has found.")
 def compare(
     base: str,
     candidate: str,
@@ -64,6 +65,7 @@ def compare(
     max_states: int | None,
     max_depth: int | None,
     timeout: float | None,
+    no_cache: bool,
 ) -> int:
     """Say what CANDIDATE gains, loses and does otherwise than BASE.
 
@@ -74,7 +76,7 @@ def compare(
     """
     one_of("format", format, FORMATS, f"there are: {', '.join(FORMATS)}")
     outputs = parse_outputs(output, FORMATS)
-    from slotproof.checker.runs import ENGINES, programs_of, start_afresh
+    from slotproof.checker.runs import DEFAULT_ENGINES, ENGINES, programs_of, start_afresh
     from slotproof.checker.systemfile import parse_settings
     from slotproof.checker.verdict import Limits
     from slotproof.properties import SCENARIOS
@@ -96,9 +98,9 @@ def compare(
     asked = chosen_properties(property, programs_of(subjects))
     found = Comparison(sides[0], sides[1])
     limits = Limits(max_states, max_depth, timeout)
-    engines = tuple(dict.fromkeys(engine)) or ("explicit",)
+    engines = tuple(dict.fromkeys(engine)) or DEFAULT_ENGINES
     with _Progress(format) as progress:
-        _verdicts(found, names, engines, asked, limits, workers or 2, progress)
+        _verdicts(found, names, engines, asked, limits, workers or 2, not no_cache, progress)
         _behaviours(found, names, limits, progress)
     from slotproof.checker.traces import DEFAULT_FOLDER, write_compared
 
@@ -163,16 +165,17 @@ def _verdicts(
     asked: Sequence[str] | None,
     limits: Limits,
     workers: int,
+    remember: bool,
     progress: _Progress,
 ) -> None:
     from slotproof.checker.compare import rows_of
+    from slotproof.checker.remembered import run_remembered
     from slotproof.checker.runs import plan
-    from slotproof.checker.workers import run_all
 
     # The candidate's search compiles what both sides share; the base's finds it on disk.
     sides = (found.candidate, found.base)
     searches = plan([side.subjects[name] for side in sides for name in names], engines, asked)
-    findings, found.interrupted = run_all(searches, limits, workers, progress.bar)
+    findings, found.interrupted = run_remembered(searches, limits, workers, progress.bar, remember=remember)
     answers: dict[tuple[str, Subject], Finding] = {}
     for finding in findings:
         if finding.failure is not None:
@@ -187,10 +190,10 @@ def _verdicts(
             if before is None or after is None:
                 continue
             found.rows += rows_of(name, (base, before), (candidate, after), asked)
-            if engine == engines[0]:
+            if (name, True) not in found.coverages:
                 for finding, is_base in ((before, True), (after, False)):
                     if finding.coverage is not None:
-                        found.coverages[name, is_base] = finding.coverage, False
+                        found.coverages[name, is_base] = finding.coverage, finding.remembered
 
 
 def _behaviours(found: Comparison, names: Sequence[str], limits: Limits, progress: _Progress) -> None:

@@ -1,4 +1,4 @@
-"""Machine code on disk, by the digest of what it was made from.
+"""Machine code and verdicts on disk, each by the digest of what it was made from.
 
 The folder is ``$SLOTPROOF_CACHE``, else ``slotproof`` in the user's cache folder, else one in the
 folder for temporary files. Entries are written whole or not at all, so that several runs can share
@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 
 KEPT = 256
-"""How many entries stay; the ones not used for longest go."""
+"""How many entries of machine code stay; the ones not used for longest go."""
+CODE = ".o"
 
 
 def directory() -> Path | None:
@@ -39,12 +40,12 @@ def _usable(path: Path) -> bool:
     return mine and os.access(path, os.W_OK | os.X_OK)
 
 
-def load(key: str) -> bytes | None:
-    """The entry of that key, if it is there and sound."""
+def load(key: str, kind: str = CODE) -> bytes | None:
+    """The entry of that key, if it is there and sound; ``kind`` is the ending of its file."""
     folder = directory()
     if folder is None:
         return None
-    path = folder / f"{key}.o"
+    path = folder / f"{key}{kind}"
     try:
         data = path.read_bytes()
     except OSError:
@@ -57,8 +58,8 @@ def load(key: str) -> bytes | None:
     return content
 
 
-def store(key: str, content: bytes) -> None:
-    """Keep an entry; without effect where that is not possible."""
+def store(key: str, content: bytes, kind: str = CODE, kept: int = KEPT) -> None:
+    """Keep an entry beside at most ``kept`` others of its kind; without effect where that is not possible."""
     folder = directory()
     if folder is None:
         return
@@ -69,14 +70,17 @@ def store(key: str, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(content).digest() + content)
-        os.replace(name, folder / f"{key}.o")
-        _forget(folder)
+        os.replace(name, folder / f"{key}{kind}")
+        _forget(folder, kind, kept)
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(name)
 
 
-def _forget(folder: Path) -> None:
-    entries = sorted(folder.glob("*.o"), key=lambda p: p.stat().st_mtime)
-    for path in entries[:-KEPT]:
+def _forget(folder: Path, kind: str, kept: int) -> None:
+    entries: list[tuple[float, Path]] = []
+    for path in folder.glob(f"*{kind}"):
+        with contextlib.suppress(OSError):  # another run has forgotten it
+            entries.append((path.stat().st_mtime, path))
+    for _, path in sorted(entries)[: max(len(entries) - kept, 0)]:
         path.unlink(missing_ok=True)

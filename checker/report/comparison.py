@@ -28,8 +28,7 @@ def text(found: Comparison) -> Iterator[tuple[str, str]]:
         for label, is_base in ((base, True), (candidate, False)):
             if (scenario, is_base) in found.coverages:
                 coverage, remembered = found.coverages[scenario, is_base]
-                cached = ", from the cache" if remembered else ""
-                yield from _wrapped(f"{label}: {words.covered(coverage)}{cached}", 2)
+                yield from _wrapped(f"{label}: {words.covered(coverage, remembered)}", 2)
         for row in _told(found, scenario):
             yield from _row(row)
         calm = [r for r in found.rows if r.scenario == scenario and _calm(r)]

@@ -34,6 +34,7 @@ def _object(cell: Cell) -> dict[str, object]:
         "transitions": coverage.transitions,
         "depth": cell.depth,
         "seconds": round(coverage.seconds, 3),
+        "cached": cell.remembered,
         "trace": str(cell.traces[0]) if cell.traces else None,
         "reason": cell.verdict.reason if isinstance(cell.verdict, Unknown) else cell.note,
         **assumed,

@@ -177,7 +177,7 @@ class _Printer:
             self._line(note, indent=2)
         if len(searches) == 1 or self.verbose:
             for cell in reversed(searches.values()):
-                self._line(words.covered(cell.verdict.coverage), indent=2)
+                self._line(words.covered(cell.verdict.coverage, cell.remembered), indent=2)
                 lines = words.met([(cell.subject, cell.verdict.coverage)])
                 if self.verbose:
                     lines += words.counted(cell.subject, cell.verdict.coverage)
@@ -192,6 +192,8 @@ class _Printer:
             return
         states, seconds = sum(c.states for c in coverages), sum(c.seconds for c in coverages)
         end = f"{open_ones} not to the end" if open_ones else "each searched to the end"
+        cached = sum(c.remembered for c in searches.values())
+        end += f"; {cached} from the cache" if cached else ""
         self._line(f"{number}, {states:,} states, {seconds:.1f} s; {end}", indent=2)
         self._met_in_some(list(searches.values()))
 

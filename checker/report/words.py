@@ -38,8 +38,10 @@ def shown(value: object) -> str:
             return label(scalar)
 
 
-def covered(coverage: Coverage) -> str:
-    """How far a search went. An engine that follows no states counts none."""
+def covered(coverage: Coverage, remembered: bool = False) -> str:
+    """How far a search went, and whether in an earlier run. Where no states are followed, none are told."""
+    if remembered:
+        return f"{covered(coverage)}; from the cache"
     if not coverage.states:
         return f"depth {coverage.depth}, {coverage.seconds:.1f} s"
     seen = f"{count(coverage.states, 'state')}, {count(coverage.transitions, 'transition')}"

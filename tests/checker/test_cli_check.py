@@ -29,6 +29,7 @@ KEYS = [
     "transitions",
     "depth",
     "seconds",
+    "cached",
     "trace",
     "reason",
 ]
@@ -299,7 +300,7 @@ def test_no_engine_is_imported_before_it_is_needed() -> None:
     assert result.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("arguments", [["check"], ["list"], ["explain"], []])
+@pytest.mark.parametrize("arguments", [["check"], ["compare"], ["list"], ["explain"], []])
 def test_help_fits_80_columns_and_has_an_example(arguments: list[str], run: Run) -> None:
     text = run(*arguments, "--help").stdout
     assert all(len(line) <= 80 for line in text.splitlines())
