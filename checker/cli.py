@@ -42,6 +42,8 @@ class OneLineErrors(click.Group):
         """Run the command and exit with its status."""
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
+        if os.environ.get("NO_COLOR"):
+            extra.setdefault("color", False)
         before = signal.getsignal(signal.SIGTERM)
         _ready_streams()
         try:

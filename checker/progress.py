@@ -21,7 +21,11 @@ class Titled:
 
 
 class SearchProgress:
-    """One line for each running search: states, states a second, depth and queue."""
+    """One line for each running search: states, states a second, depth, queue, and what is left at least.
+
+    Nobody knows how many states are still to be found, so the estimate is a bound: each state in the queue
+    has to be expanded yet, and so far that went at a certain rate.
+    """
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
@@ -47,7 +51,12 @@ class SearchProgress:
         seconds = max(time.monotonic() - self._begun[key], 1e-3)
         rate = status.states / seconds
         self._bar.update(
-            self._tasks[key], states=status.states, rate=rate, depth=status.depth, queue=status.queue
+            self._tasks[key],
+            states=status.states,
+            rate=rate,
+            depth=status.depth,
+            queue=status.queue,
+            left=status.queue * seconds / max(status.states - status.queue, 1),
         )
 
     def ended(self, search: Search | Titled) -> None:
@@ -67,5 +76,6 @@ class _Numbers(ProgressColumn):
         fields = task.fields
         return Text(
             f"{fields.get('states', 0):,} states, {fields.get('rate', 0):,.0f}/s, "
-            f"depth {fields.get('depth', 0)}, queue {fields.get('queue', 0):,}"
+            f"depth {fields.get('depth', 0)}, queue {fields.get('queue', 0):,}, "
+            f"at least {fields.get('left', 0):,.0f} s left"
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.commands.outputs import (
     must_be_out_folder,
     must_be_writable_file,
@@ -81,26 +82,69 @@ class Options:
     quiet: bool
 
 
-@click.command(epilog=EXAMPLES)
-@click.option("--release", multiple=True, metavar="R", help="A release of SGLang; all if none is named.")
-@click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
-@click.option("--property", "property", multiple=True, metavar="P", help="Report this property alone.")
+@click.command(epilog=EXAMPLES, short_help="A verdict for each property, release and scenario.")
+@click.option(
+    "--release",
+    multiple=True,
+    metavar="R",
+    shell_complete=completion.releases,
+    help="A release of SGLang; all if none is named.",
+)
+@click.option(
+    "--scenario",
+    multiple=True,
+    metavar="S",
+    shell_complete=completion.scenarios,
+    help="A scenario; all if none is named.",
+)
+@click.option(
+    "--property",
+    "property",
+    multiple=True,
+    metavar="P",
+    shell_complete=completion.properties,
+    help="Report this property alone.",
+)
 @click.option(
     "--engine",
     multiple=True,
     metavar="E",
+    shell_complete=completion.engines,
     help="explicit, temporal (both by default), bounded, induction or pdr.",
 )
-@click.option("--candidate", metavar="FILE", help="Check a change: a Python file with a candidate.")
-@click.option("--system", metavar="FILE[:NAME]", help="Check the System of a Python file.")
+@click.option(
+    "--candidate",
+    metavar="FILE",
+    shell_complete=completion.file,
+    help="Check a change: a Python file with a candidate.",
+)
+@click.option(
+    "--system",
+    metavar="FILE[:NAME]",
+    shell_complete=completion.file,
+    help="Check the System of a Python file.",
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
 @click.option("--reach", metavar="EXPR", help="The shortest way to a state of which this is true.")
 @click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
 @click.option("--baseline", type=PATH, metavar="FILE", help="Known violations; by default the shipped file.")
 @click.option("--no-baseline", is_flag=True, help="Every violation counts.")
 @click.option("--write-baseline", type=PATH, metavar="FILE", help="Write what is found as known.")
-@click.option("--format", "format", default="text", metavar="F", help=f"{', '.join(FORMATS)}.")
-@click.option("--output", multiple=True, metavar="F=FILE", help="Write a format to a file, beside --format.")
+@click.option(
+    "--format",
+    "format",
+    default="text",
+    metavar="F",
+    shell_complete=completion.one_of(FORMATS),
+    help=f"{', '.join(FORMATS)}.",
+)
+@click.option(
+    "--output",
+    multiple=True,
+    metavar="F=FILE",
+    shell_complete=completion.outputs(FORMATS),
+    help="Write a format to a file, beside --format.",
+)
 @click.option("--out", type=PATH, metavar="DIR", help="Folder of the traces; by default slotproof-traces.")
 @click.option(
     "--workers",

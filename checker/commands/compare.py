@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.commands.check import NO_CACHE, Seconds
 from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs
 from slotproof.checker.usage import UsageProblem, near, one_of
@@ -27,16 +28,48 @@ Examples:
   slotproof compare 0.5.23 my_change.py --format markdown"""
 
 
-@click.command(epilog=EXAMPLES)
-@click.argument("base")
-@click.argument("candidate")
-@click.option("--scenario", multiple=True, metavar="S", help="A scenario; all if none is named.")
-@click.option("--property", "property", multiple=True, metavar="P", help="Compare this property alone.")
-@click.option("--engine", multiple=True, metavar="E", help="explicit (default) or another of check's.")
+@click.command(epilog=EXAMPLES, short_help="What a change gains, loses and does otherwise.")
+@click.argument("base", shell_complete=completion.file_or_release)
+@click.argument("candidate", shell_complete=completion.file_or_release)
+@click.option(
+    "--scenario",
+    multiple=True,
+    metavar="S",
+    shell_complete=completion.scenarios,
+    help="A scenario; all if none is named.",
+)
+@click.option(
+    "--property",
+    "property",
+    multiple=True,
+    metavar="P",
+    shell_complete=completion.properties,
+    help="Compare this property alone.",
+)
+@click.option(
+    "--engine",
+    multiple=True,
+    metavar="E",
+    shell_complete=completion.engines,
+    help="explicit (default) or another of check's.",
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
 @click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
-@click.option("--format", "format", default="text", metavar="F", help=f"{', '.join(FORMATS)}.")
-@click.option("--output", multiple=True, metavar="F=FILE", help="Write a format to a file, beside --format.")
+@click.option(
+    "--format",
+    "format",
+    default="text",
+    metavar="F",
+    shell_complete=completion.one_of(FORMATS),
+    help=f"{', '.join(FORMATS)}.",
+)
+@click.option(
+    "--output",
+    multiple=True,
+    metavar="F=FILE",
+    shell_complete=completion.outputs(FORMATS),
+    help="Write a format to a file, beside --format.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

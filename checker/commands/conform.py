@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.commands.replay import ON, target_of
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -17,14 +18,26 @@ Example:
   slotproof conform --release 0.5.23 --on reference --steps 2000 --seed 1"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Random walks of the model, and an implementation beside them.")
 @click.option(
-    "--release", "release_name", required=True, metavar="R", help="The release whose decisions hold."
+    "--release",
+    "release_name",
+    required=True,
+    metavar="R",
+    shell_complete=completion.releases,
+    help="The release whose decisions hold.",
 )
 @click.option("--on", "on", default="reference", metavar="TARGET", help="reference (default).")
 @click.option("--steps", default=2000, metavar="N", help="How many steps in all (2000).")
 @click.option("--seed", default=0, metavar="K", help="Makes the walks the same again (0).")
-@click.option("--scenario", "scenarios", multiple=True, metavar="S", help="Some scenarios alone.")
+@click.option(
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    metavar="S",
+    shell_complete=completion.scenarios,
+    help="Some scenarios alone.",
+)
 @click.option("--full", is_flag=True, help="The scenarios' full sizes.")
 def conform(release_name: str, on: str, steps: int, seed: int, scenarios: tuple[str, ...], full: bool) -> int:
     """Walk through the model at random and drive an implementation along, comparing after each step.

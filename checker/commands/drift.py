@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.usage import UsageProblem, one_of
 
 EXAMPLES = """\b
@@ -13,12 +14,17 @@ Example:
   slotproof drift --sglang DIR --against 0.5.22"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Which of the modelled functions a release has changed.")
 @click.option(
     "--sglang", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR",
     help="A release, as 'pip install --no-deps --target DIR sglang==X' lays it.",
 )  # fmt: skip
-@click.option("--against", metavar="R", help="Compare with this release (default: its own, or the newest).")
+@click.option(
+    "--against",
+    metavar="R",
+    shell_complete=completion.releases,
+    help="Compare with this release (default: its own, or the newest).",
+)
 def drift(folder: Path, against: str | None) -> int:
     """Compare the functions that the model was written from with those of a recorded release.
 

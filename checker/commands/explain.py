@@ -21,7 +21,7 @@ Example:
   slotproof explain idle-rank.fresh-batch-info.0.5.16.itf.json"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="A trace as a story, step by step.")
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--format", "format", default="text", metavar="F", help="text (default).")
 @click.option("--system", metavar="FILE[:NAME]", help="The system file, if it is not where it was.")

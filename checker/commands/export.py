@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.commands.subject import one_subject
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -22,9 +23,14 @@ Examples:
   slotproof export --system my_system.py --set requests=3 --to promela"""
 
 
-@click.command(epilog=EXAMPLES)
-@click.argument("scenario", required=False)
-@click.option("--release", metavar="R", help="A release of SGLang; by default the latest.")
+@click.command(epilog=EXAMPLES, short_help="A system as a model of another checker.")
+@click.argument("scenario", required=False, shell_complete=completion.scenarios)
+@click.option(
+    "--release",
+    metavar="R",
+    shell_complete=completion.releases,
+    help="A release of SGLang; by default the latest.",
+)
 @click.option("--full", is_flag=True, help="Take the scenario's full size.")
 @click.option("--system", metavar="FILE[:NAME]", help="Export the System of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.usage import one_of
 
 Entry = tuple[str, str]
@@ -17,8 +18,8 @@ Examples:
   slotproof list decisions"""
 
 
-@click.command("list", epilog=EXAMPLES)
-@click.argument("what")
+@click.command("list", epilog=EXAMPLES, short_help="The releases, scenarios, properties or decisions.")
+@click.argument("what", shell_complete=completion.of_names(lambda: LISTS))
 def listing(what: str) -> int:
     """Print the releases, scenarios, properties or decisions, each with its meaning."""
     one_of("list", what, LISTS, f"there are: {', '.join(LISTS)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slotproof.checker.commands import completion
 from slotproof.checker.commands.subject import one_subject
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -23,17 +24,29 @@ PATH = click.Path(path_type=Path)
 EXAMPLES = """\b
 Examples:
   slotproof prove --system my_system.py --property never-full --set requests=8
-  slotproof prove idle-rank --property fresh-batch-info --timeout 600 --out fresh.smt2
+  slotproof prove idle-rank --property fresh-batch-info --out fresh.smt2
   slotproof prove --check fresh.smt2"""
 
 
-@click.command(epilog=EXAMPLES)
-@click.argument("scenario", required=False)
-@click.option("--release", metavar="R", help="A release of SGLang; by default the latest.")
+@click.command(epilog=EXAMPLES, short_help="A property at any depth, with a certificate.")
+@click.argument("scenario", required=False, shell_complete=completion.scenarios)
+@click.option(
+    "--release",
+    metavar="R",
+    shell_complete=completion.releases,
+    help="A release of SGLang; by default the latest.",
+)
 @click.option("--full", is_flag=True, help="Take the scenario's full size.")
 @click.option("--system", metavar="FILE[:NAME]", help="Prove something of the System of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
-@click.option("--property", "property", multiple=True, metavar="P", help="What to prove; all by default.")
+@click.option(
+    "--property",
+    "property",
+    multiple=True,
+    metavar="P",
+    shell_complete=completion.properties,
+    help="What to prove; all by default.",
+)
 @click.option("--lemma", "lemmas", multiple=True, metavar="P", help="A property to prove first, and to use.")
 @click.option("--engine", metavar="E", help="induction or pdr; by default one after the other.")
 @click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Give induction up at depth N.")

@@ -20,11 +20,11 @@ REAL = "sglang"
 EXAMPLES = """\b
 Example:
   slotproof replay idle-rank.fresh-batch-info.0.5.16.itf.json --on reference
-  slotproof replay overlap-cancel.no-slot-leak.0.5.12.post1.itf.json --on sglang \\
-                   --fetch 0.5.12.post1"""
+  slotproof replay overlap-cancel.no-slot-leak.0.5.12.post1.itf.json \\
+                   --on sglang --fetch 0.5.12.post1"""
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="A trace, step by step, on an implementation.")
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--on", "on", default="reference", metavar="TARGET", help="reference (default) or sglang.")
 @click.option(
