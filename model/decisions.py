@@ -40,7 +40,12 @@ DECISIONS: tuple[Alternatives, ...] = (
     Alternatives(loader.reap_first, loader.reap_nothing, loader.reap_all_ended),
     Alternatives(loader.copy_status, loader.by_its_event, loader.by_table_and_slots),
     Alternatives(loader.looks_again, loader.at_the_next_call, loader.right_after_the_start),
-    Alternatives(manager.unload_and_slot, manager.slot_kept, manager.slot_cleared),
+    Alternatives(
+        manager.unload_and_slot,
+        manager.slot_kept,
+        manager.slot_cleared,
+        manager.slot_zeroed_by_the_loader,
+    ),
     Alternatives(forward.adapter_without_slot, forward.reads_slot_zero, forward.is_an_error),
     Alternatives(tokenizer.echo_releases, tokenizer.only_outputs_release, tokenizer.every_end_releases),
     Alternatives(

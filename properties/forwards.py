@@ -40,7 +40,9 @@ def stable_in_flight(before: Server, after: Server) -> bool:
 
 @step_invariant
 def right_adapter(before: Server, after: Server) -> bool:
-    """Each row whose token will be delivered reads the slot of the adapter that its request named.
+    """Each row whose token will be delivered reads the weights of the adapter that its request named.
+
+    It reads that adapter's slot, and nothing has been written into the slot after the copy.
 
     In the overlap loop a row that finishes in the same step has been launched once too often: its token is
     discarded.
@@ -48,7 +50,7 @@ def right_adapter(before: Server, after: Server) -> bool:
     return all(
         all(
             loop is Loop.OVERLAP and r in after.ranks[k].scheduler.finished
-            for r in after.ranks[k].forward.misrouted
+            for r in after.ranks[k].forward.misrouted | after.ranks[k].forward.wiped
         )
         for k in Rank
     )

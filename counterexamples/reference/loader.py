@@ -69,7 +69,7 @@ class OverlapLoader:
     def start(self, uid: str, others: set[str]) -> None:
         """Put the copy on the load stream, and an event behind it.
 
-        The gate in front of it is what lets a caller decide when the copy ends.
+        The gate in the middle of it is what lets a caller decide when the copy ends.
         """
         present = uid in self.manager.pool.slot_of
         self.overwritten |= self.manager.fetch_new_loras({uid}, others, self.stream, self.stream.gate)

@@ -41,26 +41,32 @@ class LoRAManager:
         new: set[str],
         running: set[str],
         stream: Stream,
-        before_copy: Callable[[str], None] = lambda uid: None,
+        midway: Callable[[str], None] = lambda uid: None,
     ) -> set[str]:
         """Make the ids resident, without evicting any that run. Returns who was evicted."""
         needed = new | running
         assert len(needed) <= self.pool.slots, f"{len(needed)} adapters for {self.pool.slots} slots"
-        return self.pool.prepare(needed, self.weights, self.pinned, stream, before_copy)
+        return self.pool.prepare(needed, self.weights, self.pinned, stream, midway)
 
     def unload(
-        self, uid: str, clears: bool, events: dict[str, Event], schedule: Stream, in_flight: Event | None
+        self,
+        uid: str,
+        clears: bool,
+        events: dict[str, Event],
+        stream: Stream,
+        in_flight: Event | None = None,
     ) -> None:
-        """Forget an adapter. With ``clears`` its pending copy is waited for and its slot freed and zeroed.
-
-        The zeroing goes on the schedule stream, which waits for the forward in flight.
+        """Forget an adapter. With ``clears`` its pending copy is waited for, its slot freed and zeroed on
+        ``stream``, behind ``in_flight``.
         """
         if clears:
             event = events.pop(uid, None)
             if event is not None:
                 event.synchronize()
             if in_flight is not None:
-                schedule.wait(in_flight)
-            self.pool.remove(uid, schedule)
+                stream.wait(in_flight)
+            slot = self.pool.remove(uid, stream)
+            if slot is not None and in_flight is not None:
+                self.pool.behind[slot] = in_flight
         if self.weights.pop(uid, None) is not None:
             self.pinned_count -= uid in self.pinned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
@@ -40,6 +40,8 @@ class SlotPool:
         self.slot_of: dict[str, int] = {}
         self.recency: OrderedDict[str, None] = OrderedDict()
         self.copies: dict[str, Event] = {}
+        self.behind: dict[int, Event] = {}
+        self.overtaking: set[str] = set()
         self._map(BASE, 0)
 
     def prepare(
@@ -48,11 +50,11 @@ class SlotPool:
         weights: Mapping[str, AdapterWeights],
         pinned: frozenset[str],
         stream: Stream,
-        before_copy: Callable[[str], None] = lambda uid: None,
+        midway: Callable[[str], None] = lambda uid: None,
     ) -> set[str]:
         """Give each of these ids a slot, and copy what is missing on ``stream``. Returns who was evicted.
 
-        ``before_copy`` is called before each copy is put on the stream.
+        ``midway`` is called when half of a copy has been put on the stream.
         """
         order = sorted(needed, key=lambda uid: (uid != BASE, uid))
         for uid in order:
@@ -68,8 +70,7 @@ class SlotPool:
                 victim = self.choose_victim(set(order), weights, pinned)
                 evicted.add(victim)
                 slot = self._unmap(victim)
-            before_copy(uid)
-            self.load_lora_weight(uid, slot, weights, stream)
+            self.load_lora_weight(uid, slot, weights, stream, midway)
             self._map(uid, slot)
         return evicted
 
@@ -87,22 +88,46 @@ class SlotPool:
         return BASE
 
     def load_lora_weight(
-        self, uid: str, slot: int, weights: Mapping[str, AdapterWeights], stream: Stream
+        self,
+        uid: str,
+        slot: int,
+        weights: Mapping[str, AdapterWeights],
+        stream: Stream,
+        midway: Callable[[str], None],
     ) -> None:
-        """Put the copy of an adapter's weights into a slot on the stream."""
-        if uid == BASE:
-            stream.launch(lambda: self._zero(slot))
-        else:
-            assert uid in weights, f"adapter {uid} is not loaded on the host"
-            tensors = self._pinned(weights[uid])
-            stream.launch(lambda: self._write(slot, tensors))
+        """Put the copy of an adapter's weights into a slot on the stream, layer by layer, in two parts."""
+        assert uid == BASE or uid in weights, f"adapter {uid} is not loaded on the host"
+        layers = list(SHAPES)
+        self._copy(uid, slot, weights, stream, layers[: len(layers) // 2])
+        midway(uid)
+        self._copy(uid, slot, weights, stream, layers[len(layers) // 2 :])
         self.copies[uid] = stream.record()
 
-    def remove(self, uid: str, stream: Stream) -> None:
-        """Free the adapter's slot, zero it on ``stream``, and forget its use."""
-        if uid in self.slot_of:
-            slot = self._unmap(uid)
-            stream.launch(lambda: self._zero(slot))
+    def _copy(
+        self,
+        uid: str,
+        slot: int,
+        weights: Mapping[str, AdapterWeights],
+        stream: Stream,
+        layers: Sequence[str],
+    ) -> None:
+        if uid == BASE:
+            stream.launch(lambda: self._zero(slot, layers))
+        else:
+            own = self._pinned(weights[uid])
+            stream.launch(lambda: self._write(slot, {layer: own[layer] for layer in layers}))
+
+    def remove(self, uid: str, stream: Stream) -> int | None:
+        """Free the adapter's slot, zero it on ``stream``, forget its use. Returns which, if it had one."""
+        if uid not in self.slot_of:
+            return None
+        slot = self._unmap(uid)
+        stream.launch(lambda: self._zero(slot, list(SHAPES)))
+        return slot
+
+    def awaits_zeroing(self, slot: int) -> bool:
+        """Whether the slot's zeroing stands behind a forward that has not ended."""
+        return slot in self.behind and not self.behind[slot].query()
 
     def is_filling(self, uid: str) -> bool:
         """Whether the adapter's last copy into its slot has not ended."""
@@ -112,6 +137,8 @@ class SlotPool:
         return next((i for i, uid in enumerate(self.holders) if uid is None), None)
 
     def _map(self, uid: str, slot: int) -> None:
+        if self.awaits_zeroing(slot):
+            self.overtaking.add(uid)
         self.slot_of[uid] = slot
         self.holders[slot] = uid
 
@@ -120,6 +147,7 @@ class SlotPool:
         self.holders[slot] = None
         self.recency.pop(uid, None)
         self.copies.pop(uid, None)
+        self.overtaking.discard(uid)
         return slot
 
     def _pinned(self, weights: AdapterWeights) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
@@ -132,8 +160,8 @@ class SlotPool:
             self.host[weights.name] = own
         return self.host[weights.name]
 
-    def _zero(self, slot: int) -> None:
-        for layer in SHAPES:
+    def _zero(self, slot: int, layers: Sequence[str]) -> None:
+        for layer in layers:
             self.a[layer][slot].zero_()
             self.b[layer][slot].zero_()
 

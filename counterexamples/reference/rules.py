@@ -20,7 +20,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "reap_first": ("reap_nothing", "reap_all_ended"),
     "copy_status": ("by_its_event", "by_table_and_slots"),
     "looks_again": ("at_the_next_call", "right_after_the_start"),
-    "unload_and_slot": ("slot_kept", "slot_cleared"),
+    "unload_and_slot": ("slot_kept", "slot_cleared", "slot_zeroed_by_the_loader"),
     "adapter_without_slot": ("reads_slot_zero", "is_an_error"),
     "echo_releases": ("only_outputs_release", "every_end_releases"),
     "error_releases_twice": ("by_output_and_by_handler", "once_per_state"),

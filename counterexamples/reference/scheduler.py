@@ -130,7 +130,10 @@ class Scheduler:
     def unload(self, uid: str) -> None:
         """Unload an adapter, while messages are ingested."""
         events = self.loader.events if self.loader is not None else {}
-        clears = self.rules.unload_and_slot == "slot_cleared"
+        clears = self.rules.unload_and_slot != "slot_kept"
+        if self.loader is not None and self.rules.unload_and_slot == "slot_zeroed_by_the_loader":
+            self.part.manager.unload(uid, clears, events, self.loader.stream)
+            return
         in_flight: Event | None = None
         if self.results and self.results[-1].result is not None:
             in_flight = self.results[-1].result.event

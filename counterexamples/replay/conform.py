@@ -261,7 +261,7 @@ def tainted(known: set[str], before: Mapping[str, Plain], after: Mapping[str, Pl
     for name, value in after.items():
         process, _, variable = name.partition("].")
         loading, scheduler = f"{process}].loader.", f"{process}].scheduler."
-        if variable == "forward.misrouted":
+        if variable in ("forward.misrouted", "forward.wiped"):
             found |= value
         elif variable == "forward.launched":
             filling = before[loading + "filling"] | after[loading + "filling"]

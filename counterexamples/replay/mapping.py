@@ -131,14 +131,22 @@ def map_loader(scheduler: Scheduler) -> Variables:
     }
 
 
-def map_pool(scheduler: Scheduler, kept: frozenset[str]) -> Variables:
+def map_pool(scheduler: Scheduler, kept: frozenset[str], late: bool) -> Variables:
     """``Pool``: slots without their numbers. ``kept`` are pinned adapters that can never be victims: the
-    model has no place for them in the order of use."""
+    model has no place for them in the order of use. Slots that are zeroed behind a forward are seen if
+    forwards are as ``late`` as in the model, and copies run in the background."""
     pool = scheduler.part.pool
-    return {
+    found: Variables = {
         "resident": frozenset(pool.slot_of),
         "recency": tuple(uid for uid in pool.recency if uid not in kept),
     }
+    if late and scheduler.loader is not None:
+        awaited = [slot for slot in range(pool.slots) if pool.awaits_zeroing(slot)]
+        overtaken = frozenset(uid for uid, slot in pool.slot_of.items() if slot in awaited)
+        found["zeroing"] = sum(pool.holders[slot] is None for slot in awaited)
+        found["overtaken"] = overtaken
+        found["wiped"] = frozenset(pool.overtaking) - overtaken - {BASE}
+    return found
 
 
 def map_forward(scheduler: Scheduler, single: bool) -> Variables:

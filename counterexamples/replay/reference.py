@@ -35,8 +35,8 @@ from slotproof.counterexamples.replay.driver import (
 from slotproof.counterexamples.replay.lengths import LastTokens, tokens_for
 
 ADAPTERS = (BASE, "A", "B", "C", "D", "E", "F", "G")
-LATE_FORWARDS = ("stable-in-flight",)
-"""Properties whose violation shows when the forward in flight runs after the copies behind it."""
+LATE_FORWARDS = ("stable-in-flight", "right-adapter")
+"""Properties whose violation may show only when the forward in flight runs after the copies behind it."""
 
 Arguments = Mapping[str, Plain]
 
@@ -93,8 +93,8 @@ class ReferenceTarget:
         self.parameters = p
         self.kept = frozenset(args.pinned) - self.unloadable
         self.server = Server(args, rules)
-        late = self.late if self.late is not None else setting.property in LATE_FORWARDS
-        self.server.forwards.early = not late
+        self.is_late = self.late if self.late is not None else setting.property in LATE_FORWARDS
+        self.server.forwards.early = not self.is_late
         self.current: dict[str, Request] = {}
         self.passes: dict[int, Iteration] = {}
         self.looked_up: dict[str, str] = {}
@@ -144,7 +144,7 @@ class ReferenceTarget:
                 ("gate", mapping.map_gate(scheduler, self.names)),
                 ("manager", mapping.map_manager(scheduler, self.adapters)),
                 ("loader", mapping.map_loader(scheduler)),
-                ("pool", mapping.map_pool(scheduler, self.kept)),
+                ("pool", mapping.map_pool(scheduler, self.kept, self.is_late)),
                 ("forward", mapping.map_forward(scheduler, not self.data_parallel)),
                 ("routing", mapping.map_routing(scheduler) if self.data_parallel else {}),
             ):

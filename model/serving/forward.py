@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slotproof.model.language import Map, Set, crash, decision
-from slotproof.model.serving.pool import make_resident
+from slotproof.model.serving.pool import make_resident, zeroed_behind_their_copy
 from slotproof.model.serving.server import Process
 from slotproof.model.serving.vocabulary import BASE, Adapter, Loading, Request, loading
 
@@ -46,6 +46,9 @@ def look_up_slots(rank: Process, adapter: Map[Request, Adapter]) -> None:
             rank.forward.misrouted |= {r}
         elif adapter[r] != BASE and adapter[r] in rank.manager.gone:
             crash("metadata-unknown-adapter")
+    if loading is Loading.BACKGROUND:
+        lost = zeroed_behind_their_copy(rank.pool)
+        rank.forward.wiped = {r for r in rank.forward.rows if adapter[r] in lost}
     rank.forward.launched = rank.forward.rows
 
 

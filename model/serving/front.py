@@ -17,6 +17,7 @@ from __future__ import annotations
 from slotproof.model.language import action, require, some
 from slotproof.model.serving.decode_queues import awaits_kv, break_off, in_decode_queues
 from slotproof.model.serving.manager import unload_adapter
+from slotproof.model.serving.pool import end_zeroing
 from slotproof.model.serving.registry import (
     leak_reference,
     may_release_without_owner,
@@ -24,7 +25,8 @@ from slotproof.model.serving.registry import (
     release_without_owner,
     remembers_given_up_unload,
 )
-from slotproof.model.serving.scheduler import Scheduler
+from slotproof.model.serving.routing import graphs
+from slotproof.model.serving.scheduler import Batch, Scheduler
 from slotproof.model.serving.server import Process, Server
 from slotproof.model.serving.step import at_ingest, is_under_way, tidy
 from slotproof.model.serving.tokenizer import (
@@ -101,6 +103,15 @@ def abort_in_scheduler(s: Server, rank: Process, r: Request) -> None:
             s.replies.echoes |= {r}
     elif is_unfinished_row(rank.scheduler, r):
         rank.scheduler.to_finish |= {r}
+
+
+def fence_holds(scheduler: Scheduler) -> bool:
+    """Whether the schedule stream waits for a whole forward at an ingest (``_apply_war_barrier``).
+
+    It waits for the forward in flight; of a decode that replays a captured graph only for the part before
+    the replay, which is over by then, because the result of the forward before it has been taken.
+    """
+    return scheduler.in_flight is Batch.PREFILL or (scheduler.in_flight is Batch.DECODE and not graphs)
 
 
 def can_be_aborted(rank: Process, r: Request) -> bool:
@@ -258,3 +269,5 @@ def unload(s: Server, a: Adapter) -> None:
     s.registry.unloading -= {a}
     for k in Rank:
         unload_adapter(s.ranks[k].manager, s.ranks[k].loader, s.ranks[k].pool, a)
+        if not fence_holds(s.ranks[k].scheduler):
+            end_zeroing(s.ranks[k].pool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slotproof.model.language import Record, Set, crash, decision, field
 from slotproof.model.serving.loader import Loader, wait_for_copy
-from slotproof.model.serving.pool import Pool, clear_slot
+from slotproof.model.serving.pool import Pool, clear_slot, zero_behind_the_forward
 from slotproof.model.serving.vocabulary import BASE, Adapter, Loading, loading, pinned, slots
 
 
@@ -57,7 +57,18 @@ def slot_cleared(loader: Loader, pool: Pool, a: Adapter) -> None:
     """It waits for the copy, drops its event, zeroes the slot and frees it (0.5.16).
 
     The zeroing runs on the schedule stream, which waits for the forward in flight (0.5.13's write after
-    read barrier).
+    read barrier), and with background loading the next copy into the slot does not wait for the zeroing.
+    """
+    if loading is Loading.BACKGROUND:
+        wait_for_copy(loader, a)
+    zero_behind_the_forward(pool, a)
+    clear_slot(pool, a)
+
+
+def slot_zeroed_by_the_loader(loader: Loader, pool: Pool, a: Adapter) -> None:
+    """The same with the zeroing on the load stream, in front of the next copy into the slot (no release).
+
+    It waits for no forward: only rows whose output is discarded can still read the slot.
     """
     if loading is Loading.BACKGROUND:
         wait_for_copy(loader, a)

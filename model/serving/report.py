@@ -27,5 +27,8 @@ class ForwardReport(Record):
     evicted: Set[Adapter] = output(set(), "adapters that lost their slot to it")
     launched: Set[Request] = output(set(), "its rows, once its kernels have been launched")
     misrouted: Set[Request] = output(set(), "its rows that read a slot of another adapter")
+    wiped: Set[Request] = output(
+        set(), "its rows that read a slot which was zeroed after the start of the copy into it"
+    )
     discarded: Set[Request] = output(set(), "rows of the forward in flight that were torn down in this step")
     results: Set[Request] = output(set(), "requests that get a token of the forward processed in this step")

@@ -24,6 +24,7 @@ from slotproof.model.serving.decode_queues import in_decode_queues
 from slotproof.model.serving.forward import hand_over, launch_forward
 from slotproof.model.serving.gate import Answer, ask_gate, occupied_on_prefill, partial_prompt_occupies
 from slotproof.model.serving.loader import end_copy
+from slotproof.model.serving.pool import end_zeroing
 from slotproof.model.serving.scheduler import (
     Batch,
     Scheduler,
@@ -212,6 +213,7 @@ def end_iteration(s: Server, rank: Process, kind: Batch, before: Set[Request], e
     else:
         due = rank.forward.rows
         middle = {some(rank.scheduler.chunk)} if rank.scheduler.chunk is not None else set()
+    end_zeroing(rank.pool)
     rank.forward.results = (due - middle) - rank.scheduler.finished
     take_results(s, rank.scheduler, due - middle, ends)
     rank.scheduler.picks = set()

@@ -16,11 +16,13 @@ from slotproof.model.serving.loader import Loader, Status
 from slotproof.model.serving.pool import Pool
 from slotproof.model.serving.scheduler import Scheduler
 from slotproof.model.serving.server import Process, Server
-from slotproof.model.serving.vocabulary import Adapter, Request
+from slotproof.model.serving.vocabulary import Adapter, Loading, Request
 from slotproof.properties import SCENARIOS
 from tests.model.serving.runs import known, system_of, violations
 
 NEWEST = "0.5.23"
+CURED = {"unload_and_slot": "slot_zeroed_by_the_loader"}
+"""What the newest release lacks: with it the scenarios below have no violation."""
 
 
 def takes_a_copy_for_done(loader: Loader, pool: Pool, a: Adapter) -> Status:
@@ -54,15 +56,18 @@ DECISIONS: dict[str, tuple[str, dict[str, str | Callable[..., Any]]]] = {
     ),
     "use-count": ("overlap-cancel", {"echo_releases": "only_outputs_release"}),
     "unload-clears": ("finish-unload", {"unload_and_slot": "slot_kept"}),
+    "right-adapter, zeroed": ("overlap-cancel", {"unload_and_slot": "slot_cleared"}),
 }
 
 
-@pytest.mark.parametrize("name", DECISIONS)
-def test_a_wrong_decision_violates_the_property(name: str) -> None:
+@pytest.mark.parametrize("case", DECISIONS)
+def test_a_wrong_decision_violates_the_property(case: str) -> None:
     """X-4: every fix is necessary, every property can fail."""
-    scenario, wrong = DECISIONS[name]
-    assert name in violations(system_of(scenario, release(NEWEST).replace(**wrong)))
-    assert name not in known(scenario, NEWEST)
+    scenario, wrong = DECISIONS[case]
+    name = case.partition(",")[0]
+    right = release(NEWEST).replace(**CURED)
+    assert name in violations(system_of(scenario, right.replace(**wrong)))
+    assert name not in violations(system_of(scenario, right))
 
 
 def test_a_gate_that_passes_everyone_overfills_the_forward(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +104,7 @@ def test_every_property_and_witness_says_what_it_means(scenario: str) -> None:
         assert meaning.endswith(".")
 
 
-def test_the_newest_release_keeps_every_property_of_the_pull_requests() -> None:
+def test_the_newest_release_keeps_every_property_but_the_order_of_zeroing_and_copy() -> None:
     """X-2, X-4: what the four pull requests and their followers left is whole on one server."""
     for scenario in (
         "overlap-cancel",
@@ -108,5 +113,6 @@ def test_the_newest_release_keeps_every_property_of_the_pull_requests() -> None:
         "partial-prompt",
         "whole-server",
     ):
-        assert known(scenario, NEWEST) == {}, scenario
+        lost = {"right-adapter"} if SCENARIOS[scenario].quick["loading"] is Loading.BACKGROUND else set()
+        assert known(scenario, NEWEST).keys() == lost, scenario
     assert gate.drainer_off.__doc__

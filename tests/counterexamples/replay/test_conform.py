@@ -9,7 +9,6 @@ from slotproof.checker.cli import main
 from slotproof.counterexamples.replay.conform import Conformance, conform
 from slotproof.counterexamples.replay.reference import ReferenceTarget
 from slotproof.model.releases import release
-from slotproof.model.serving.vocabulary import Loading
 from slotproof.properties import SCENARIOS
 from tests.counterexamples.replay.runs import program_of
 from tests.counterexamples.replay.slips import SLIPS, Slip
@@ -42,6 +41,7 @@ def test_walks_show_no_difference(scenario: str, name: str) -> None:
         ("idle-rank", "0.5.12.post1", 0, False),  # base rows computed with another rank's adapter
         ("use-counts", "0.5.12", 0, False),  # how far a use count is off
         ("whole-server", "0.5.23", 0, False),  # a pass keeps its room
+        ("overlap-cancel", "0.5.16", 1, True),  # a slot is zeroed after the copy into it
     ],
 )
 def test_seeds_that_found_a_difference(scenario: str, name: str, seed: int, late: bool) -> None:
@@ -49,24 +49,11 @@ def test_seeds_that_found_a_difference(scenario: str, name: str, seed: int, late
     assert walked(scenario, name, 200, seed, late).difference is None
 
 
-def _deep() -> list[tuple[str, str, bool]]:
-    """Scenario, release, and whether forwards run as late as they may.
-
-    Late ones are left out where a slot that is zeroed behind a forward can be filled in the background
-    before: there tokens are wrong and the model does not say so (``test_three_streams.py``).
-    """
-    found = []
-    for scenario, name in itertools.product(SCENARIOS, DEEP):
-        background = SCENARIOS[scenario].quick["loading"] is Loading.BACKGROUND
-        clears = release(name).names()["unload_and_slot"] == "slot_cleared"
-        found += [(scenario, name, late) for late in (False, True) if not (late and background and clears)]
-    return found
-
-
 @pytest.mark.deep
-@pytest.mark.parametrize(("scenario", "name", "late"), _deep())
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(("scenario", "name"), itertools.product(SCENARIOS, DEEP))
 def test_many_walks_show_no_difference(scenario: str, name: str, late: bool) -> None:
-    """About 10,000 steps a release, over all scenarios."""
+    """About 10,000 steps a release, over all scenarios; half of them with forwards as late as they may be."""
     found = walked(scenario, name, EACH, 1, late)
     assert found.difference is None, found.path
 

@@ -28,9 +28,10 @@ def visible(target: ReferenceTarget) -> dict[str, Plain]:
 
 
 def run_by_itself(program: Program, name: str, chance: random.Random, length: int) -> list[Seen]:
-    """Requests of random lengths come, are cancelled and unloaded; copies end when they like."""
+    """Requests of random lengths come, are cancelled and unloaded; copies end when they like, and forwards
+    early or late."""
     names = release(name).names()
-    target = ReferenceTarget(strict=False)
+    target = ReferenceTarget(strict=False, late=chance.random() < 0.5)
     used = {p.name: names[p.name] for p in program.decisions}
     target.begin(setting_for(program, used, "overlap-cancel", name, None))
     server, scheduler = target.server, target.server.schedulers[0]
