@@ -51,7 +51,7 @@ def test_seeds_that_found_a_difference(scenario: str, name: str, seed: int, late
 
 @pytest.mark.deep
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize(("scenario", "name"), itertools.product(SCENARIOS, DEEP))
+@pytest.mark.parametrize(("scenario", "name"), list(itertools.product(SCENARIOS, DEEP)))
 def test_many_walks_show_no_difference(scenario: str, name: str, late: bool) -> None:
     """About 10,000 steps a release, over all scenarios; half of them with forwards as late as they may be."""
     found = walked(scenario, name, EACH, 1, late)
