@@ -277,6 +277,7 @@ def _explicit(search: Search, program: Program, limits: Limits, progress: Progre
         progress=progress,
         workers=search.workers,
         symmetric=search.symmetric and bool(program.system.interchangeable),
+        asked=None if search.properties is None or REACHABLE in search.properties else search.properties,
     )
     return Finding(search, dict(exploration.verdicts()), exploration.coverage)
 

@@ -22,7 +22,7 @@ class Coverage:
     properties (``Program.premises``) whether its premise was ever true. ``witnesses`` gives the depth
     at which each was first met, ``None`` for never. ``complete`` means that nothing is left to search;
     otherwise ``stopped`` is the limit that ended it. ``notes`` say what was not searched because it makes no
-    difference to what was asked.
+    difference to what was asked; ``asked`` are the properties that were, ``None`` for all.
     """
 
     states: int
@@ -35,6 +35,7 @@ class Coverage:
     premises: tuple[bool, ...]
     witnesses: Mapping[str, int | None]
     notes: tuple[str, ...] = ()
+    asked: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ cause and the deadlock keep their first violation, which is a shortest one, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from slotproof.checker.explicit.context import arguments_of
 from slotproof.checker.explicit.native import native
@@ -23,6 +24,7 @@ from slotproof.counterexamples.trace import Trace
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.interpreter import Outcome
 from slotproof.model.language.program import Program
+from slotproof.model.language.slicing import Slice, sliced
 from slotproof.model.language.symmetry import group
 
 __all__ = ["Exploration", "Progress", "Violation", "explore", "layers", "reached", "successors"]
@@ -47,13 +49,15 @@ class Exploration:
     program: Program
     coverage: Coverage
     violations: tuple[Violation, ...]
+    asked: tuple[str, ...] | None = None
+    """The properties that were asked for; ``None`` means all."""
 
     def verdicts(self) -> dict[str, Verdict]:
-        """A verdict for each property, for ``deadlock`` and for ``no-crash-<cause>`` of each cause."""
+        """A verdict for each property, ``deadlock`` and ``no-crash-<cause>`` of each cause, as asked."""
         program = self.program
         names = [p.name for p in program.properties]
         names += [DEADLOCK, *(no_crash(cause) for cause in program.crashes)]
-        return {name: self._verdict(name) for name in names}
+        return {name: self._verdict(name) for name in names if self.asked is None or name in self.asked}
 
     def _verdict(self, name: str) -> Verdict:
         traces = [v.trace for v in self.violations if v.property == name]
@@ -75,23 +79,42 @@ def explore(
     progress: Report | None = None,
     workers: int = 1,
     symmetric: bool = False,
+    asked: Sequence[str] | None = None,
 ) -> Exploration:
     """Search all reachable states of a program under one release's choices.
 
     Every number of ``workers`` (threads) gives the same answer, traces included. With ``symmetric`` one
     state is visited of each orbit of the system's interchangeable elements, and the coverage counts those;
-    ``LanguageError`` if the declaration is found to be wrong.
+    ``LanguageError`` if the declaration is found to be wrong. Where properties are ``asked`` by name, the
+    others have no verdict, and what cannot influence those that are is not searched.
     A limit, SIGINT or SIGTERM ends in an incomplete coverage. ``progress`` is called a few times a
     second. Raises ``ModelError`` where a step leaves the model, as the interpreter words it.
     """
     if symmetric:
         assert_interchangeable(program, choices)
-    search = Search(program, choices, limits or Limits(), workers, symmetric=symmetric)
+    part = None if asked is None else sliced(program, asked)
+    searched = program if part is None else part.program
+    search = Search(searched, choices, limits or Limits(), workers, symmetric=symmetric)
     stopped = search.run(progress)
-    paths = Paths(search)
+    paths = Paths(search, program, None if part is None else part.kept)
     if search.broken is not None:
         paths.error(search.broken)
-    return Exploration(program, coverage_of(search, stopped), tuple(_violations(search, paths)))
+    coverage = coverage_of(search, stopped)
+    if part is not None:
+        fired = {name: number for name, number in coverage.fired.items() if name not in part.actions}
+        notes = (*coverage.notes, *_left_out(part))
+        coverage = replace(coverage, fired=fired, notes=notes, asked=tuple(asked or ()))
+    return Exploration(program, coverage, tuple(_violations(search, paths, coverage.asked)), coverage.asked)
+
+
+def _left_out(part: Slice) -> list[str]:
+    """What of a program was not searched, in words."""
+    lines = []
+    if part.columns:
+        lines.append(f"sliced: {', '.join(part.columns)} cannot make a difference to what is asked")
+    if part.actions:
+        lines.append(f"sliced: steps of {', '.join(part.actions)} cannot make a difference to what is asked")
+    return lines
 
 
 def coverage_of(search: Search, stopped: str | None) -> Coverage:
@@ -122,7 +145,7 @@ def _notes(search: Search) -> tuple[str, ...]:
     return (f"one state of each orbit of {count} renamings: {declared}",)
 
 
-def _violations(search: Search, paths: Paths) -> list[Violation]:
+def _violations(search: Search, paths: Paths, asked: Sequence[str] | None) -> list[Violation]:
     program, slots, context = search.program, search.native.slots, search.context
     found = []
     for part in slots.parts:
@@ -136,10 +159,10 @@ def _violations(search: Search, paths: Paths) -> list[Violation]:
             paths.confirm(part.property, part.conjunct, trace, None if label is None else paths.label)
             found.append(Violation(property_.name, part.conjunct, text, trace))
     for i, cause in enumerate(program.crashes):
-        if context[slots.crash(i)]:
+        if context[slots.crash(i)] and (asked is None or no_crash(cause) in asked):
             trace = paths.trace(no_crash(cause), f"crash({cause!r})", int(context[slots.crash(i)]) - 1)
             found.append(Violation(no_crash(cause), 0, trace.part, trace))
-    if context[slots.deadlock]:
+    if context[slots.deadlock] and (asked is None or DEADLOCK in asked):
         trace = paths.trace(DEADLOCK, "some step is possible", int(context[slots.deadlock]) - 1)
         paths.confirm_deadlock(trace)
         found.append(Violation(DEADLOCK, 0, trace.part, trace))

@@ -6,7 +6,7 @@ first, in order of declaration, that native code gives; the interpreter then has
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NoReturn
@@ -65,15 +65,25 @@ class Successors:
 
 
 class Paths:
-    """Rebuilds and replays ways through the states of a search."""
+    """Rebuilds and replays ways through the states of a search.
 
-    def __init__(self, search: Search) -> None:
+    Where a search is one of a part of a program, ``whole`` is the program in which its ways are replayed, and
+    ``kept`` the columns that have to agree.
+    """
+
+    def __init__(
+        self, search: Search, whole: Program | None = None, kept: Container[int] | None = None
+    ) -> None:
         self.search = search
-        self.program = search.program
+        self.program = whole or search.program
+        self._cells: list[int] | None = None
+        if kept is not None:
+            columns = (c for i, c in enumerate(self.program.columns) if i in kept)
+            self._cells = [c.offset + i for c in columns for i in range(c.cells)]
         self.code = native(search.program)  # of states themselves, also where the search is one of orbits
         self.label: int | None = None
         """The label of the last step of the last trace, if that step was asked for."""
-        self.interpreter = Interpreter(search.program, search.choices)
+        self.interpreter = Interpreter(self.program, search.choices)
         self._context = search.native.slots.fresh(search.choices)
 
     def successors(self, words: NDArray[np.uint64]) -> Successors:
@@ -164,6 +174,12 @@ class Paths:
             crash=crash,
         )
 
+    def _agree(self, one: Valuation, other: Valuation) -> bool:
+        """Whether two states are the same in all that is searched."""
+        if self._cells is None:
+            return one == other
+        return all(one[cell] == other[cell] for cell in self._cells)
+
     def _match(self, rows: Successors, words: NDArray[np.uint64]) -> int | None:
         """The first row that is a stored state, or of its orbit."""
         if not self.search.symmetric:
@@ -213,7 +229,7 @@ class Paths:
             numbers = arguments_of(action, combination)
             valuation = self.interpreter.start(number, numbers)
             step = Step(action.name, self.interpreter.arguments(action, numbers))
-        if given.state != valuation:
+        if not self._agree(given.state, valuation):
             raise Disagreement(f"initial state {given.state} and {valuation}")
         return rows.rows[row], step, valuation
 
@@ -228,7 +244,7 @@ class Paths:
             outcome = self.interpreter.step(states[-1], number, numbers)
         except (NotEnabled, ModelError) as e:
             raise Disagreement(f"{step} is a step, but replayed it ends with '{e}'") from e
-        if outcome != given:
+        if outcome.crash != given.crash or not self._agree(outcome.state, given.state):
             raise Disagreement(f"{step} leads to {given} and to {outcome}")
         steps.append(step)
         states.append(outcome.state)

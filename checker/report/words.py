@@ -12,7 +12,7 @@ from slotproof.counterexamples.lasso import assumption
 from slotproof.counterexamples.story import place, story
 from slotproof.counterexamples.trace import Trace
 from slotproof.counterexamples.verify import call
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import Premise, Program
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
@@ -71,10 +71,9 @@ def met(searches: Sequence[tuple[Subject, Coverage]]) -> list[str]:
         if not coverage.fired:
             continue  # the engine does not follow single steps
         program = program_of(subject)
-        _join(actions, ((a.name, bool(coverage.fired.get(a.name))) for a in program.actions))
+        _join(actions, ((n, fired > 0) for n, fired in _searched(program, coverage)))
         dropped |= dict.fromkeys(program.dropped)
-        named = (f"{p.property} at {place(p.site)}" for p in program.premises)
-        _join(premises, zip(named, coverage.premises, strict=False))
+        _join(premises, ((f"{p.property} at {place(p.site)}", was) for p, was in _judged(program, coverage)))
         _join(witnesses, ((name, depth is not None) for name, depth in coverage.witnesses.items()))
     lines = []
     if actions:
@@ -87,6 +86,20 @@ def met(searches: Sequence[tuple[Subject, Coverage]]) -> list[str]:
         every = count(len(witnesses), "witness", "witnesses")
         lines.append(_share(witnesses, every, "reached", "never"))
     return lines
+
+
+def _searched(program: Program, coverage: Coverage) -> Iterable[tuple[str, int]]:
+    """How often each action happened that was not left out of the search."""
+    for a in program.actions:
+        if coverage.asked is None or a.name in coverage.fired:
+            yield a.name, coverage.fired.get(a.name, 0)
+
+
+def _judged(program: Program, coverage: Coverage) -> Iterable[tuple[Premise, bool]]:
+    """Whether each premise of the properties that were asked for was met."""
+    for premise, was in zip(program.premises, coverage.premises, strict=False):
+        if coverage.asked is None or premise.property in coverage.asked:
+            yield premise, was
 
 
 def _join(known: dict[str, bool], found: Iterable[tuple[str, bool]]) -> None:
@@ -107,7 +120,7 @@ def counted(subject: Subject, coverage: Coverage) -> list[str]:
     lines = [f"action {name}: {count(number, 'time')}" for name, number in coverage.fired.items()]
     lines += [
         f"premise of {p.property} at {place(p.site)}: {'met' if was else 'never met'}"
-        for p, was in zip(program_of(subject).premises, coverage.premises, strict=False)
+        for p, was in _judged(program_of(subject), coverage)
     ]
     lines += [
         f"witness {name}: {'never reached' if depth is None else f'at depth {depth}'}"

@@ -33,3 +33,11 @@ def test_symmetry_of_a_system_that_declares_none_is_wrong_use(run: Run) -> None:
 def test_several_workers_print_what_one_prints(run: Run) -> None:
     one, three = (run(*ALLOCATOR, "--workers", n) for n in ("1", "3"))
     assert re.sub(r"[\d.]+ s", "", one.stdout) == re.sub(r"[\d.]+ s", "", three.stdout)
+
+
+def test_a_property_alone_is_searched_in_the_part_that_matters(run: Run) -> None:
+    command = ("check", "--scenario", "overlap-cancel", "--release", "0.5.23", "--property", "slot-capacity")
+    result = run(*command)
+    assert result.exit_code == 0
+    assert "sliced: ranks[].gate.refused, " in " ".join(result.stdout.split())
+    assert "premises met" not in result.stdout

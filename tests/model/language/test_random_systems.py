@@ -49,6 +49,7 @@ def compare(text: str) -> Found | None:
         except TooLarge:
             return None
         compare_native(program, choices, found)
+        compare_slices(program, choices, found)
         compare_orbits(program, choices, found)
         compare_layers(program, choices, found)
         compare_bounded(program, choices, found)
@@ -73,6 +74,19 @@ def compare_native(program: Program, choices: tuple[int, ...], found: Found) -> 
     violated = {n: len(v.trace) for n, v in exploration.verdicts().items() if isinstance(v, Violated)}
     assert violated == found.violations
     assert [set(layer) for layer in native_layers(program, choices) if layer] == found.layers
+
+
+def compare_slices(program: Program, choices: tuple[int, ...], found: Found) -> None:
+    """What is asked for alone has the verdict that it has among all."""
+    if found.errors:
+        return
+    for name, verdict in explore(program, choices).verdicts().items():
+        sliced = explore(program, choices, asked=[name])
+        event(f"sliced: {bool(sliced.coverage.notes)}")
+        (only,) = sliced.verdicts().values()
+        assert type(only) is type(verdict)
+        if isinstance(verdict, Violated) and isinstance(only, Violated):
+            assert [len(t) for t in only.traces] == [len(t) for t in verdict.traces]
 
 
 def compare_orbits(program: Program, choices: tuple[int, ...], found: Found) -> None:
