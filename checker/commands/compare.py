@@ -160,7 +160,8 @@ def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...
                 " (slotproof list releases, or the Python file of a candidate)"
             )
         file, release = given, load_candidate(given).name
-    return Side(given, {name: Subject(name, release, full, None, settings, file) for name in names})
+    label = given if file is None else Path(given).name
+    return Side(label, {name: Subject(name, release, full, None, settings, file) for name in names})
 
 
 class _Progress:
