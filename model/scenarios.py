@@ -19,6 +19,7 @@ from slotproof.model.language.surface import Action, Property, Witness
 from slotproof.model.language.symmetry import Interchangeable
 from slotproof.model.releases import RELEASES, Release
 from slotproof.model.serving import decode, front, ranks, sampling, step
+from slotproof.model.serving.drawing import picture
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Loading, Loop, Request, Role, Traffic
 
@@ -132,6 +133,7 @@ class Scenario:
             decisions=release.alternatives(),
             choices=release.names(),
             interchangeable=tuple(self.interchangeable),
+            drawing=picture if issubclass(release.state or Server, Server) else None,
         )
 
 

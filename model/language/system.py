@@ -52,6 +52,7 @@ class System:
     do not stay away for ever; progress properties rest on it and nothing else does.
     ``interchangeable`` says which elements may be exchanged without a difference to anyone, for a search
     with ``--symmetry``.
+    ``drawing`` says how a state is drawn (``drawing.py``); no engine looks at it.
     """
 
     name: str
@@ -67,6 +68,7 @@ class System:
     interchangeable: Sequence[Interchangeable] = ()
     meaning: str = ""
     fairness: Sequence[Fairness] = ()
+    drawing: Callable[..., Any] | None = None
     site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +105,11 @@ class System:
                 raise LanguageError(
                     f"{where}: fairness {fair!r}: write weak(action) or strong(action)", self.site
                 )
+        if not (self.drawing is None or isinstance(self.drawing, FunctionType)):
+            raise LanguageError(
+                f"{where}: drawing is {self.drawing!r}; write a function of the state without a mark",
+                self.site,
+            )
         for decision in self.decisions:
             if not isinstance(decision, Alternatives):
                 raise LanguageError(
