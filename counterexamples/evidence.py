@@ -151,7 +151,7 @@ class Evidence:
         return Found(1 - deciding, _joined(*seen))
 
     def _fold(self, e: ir.Fold, local: dict[str, Found]) -> Found:
-        numbers, seen = self._source(e.source, local)
+        numbers, seen = self.source(e.source, local)
         bodies: list[int] = []
         collected: list[Facts] = [seen]
         for number in numbers:
@@ -187,7 +187,8 @@ class Evidence:
         default = self.value(e.default, local)
         return Found(default.value, _joined(facts, default.facts))
 
-    def _source(self, source: ir.Source, local: dict[str, Found]) -> tuple[Iterable[int], Facts]:
+    def source(self, source: ir.Source, local: dict[str, Found]) -> tuple[Iterable[int], Facts]:
+        """What a loop or comprehension goes through, and the facts that this rests on."""
         if isinstance(source, ir.Span):
             return range(source.low, source.high), ()
         found = self.value(source.set, local)
@@ -228,7 +229,7 @@ class Evidence:
                     raise NotImplementedError(f"evidence: {type(statement).__name__} in a property")
 
     def _loop(self, loop: ir.For, local: dict[str, Found], because: Facts) -> None:
-        numbers, seen = self._source(loop.source, local)
+        numbers, seen = self.source(loop.source, local)
         for number in numbers:
             local[loop.variable.name] = Found(number)
             try:
