@@ -22,6 +22,7 @@ from slotproof.checker.commands.compare import compare
 from slotproof.checker.commands.conform import conform
 from slotproof.checker.commands.drift import drift
 from slotproof.checker.commands.explain import explain
+from slotproof.checker.commands.explore import explore
 from slotproof.checker.commands.export import export
 from slotproof.checker.commands.listing import listing
 from slotproof.checker.commands.prove import prove
@@ -170,6 +171,7 @@ main.add_command(check)
 main.add_command(compare)
 main.add_command(listing)
 main.add_command(explain)
+main.add_command(explore)
 main.add_command(export)
 main.add_command(prove)
 main.add_command(replay)

@@ -13,6 +13,7 @@ metadata asks for.
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,55 +59,72 @@ class TraceFile:
     path: Path
     document: Mapping[str, Any]
 
-    @property
+    @builtins.property
     def scenario(self) -> str:
         """The scenario, or the name of a system of one's own."""
         return str(self._meta["scenario"])
 
-    @property
+    @builtins.property
     def system_file(self) -> str | None:
         """``FILE`` or ``FILE:NAME`` of a system of one's own, as it was given."""
         return self._meta.get("system_file")
 
-    @property
+    @builtins.property
     def candidate_file(self) -> str | None:
         """The file of the candidate on which the trace was found, as it was given."""
         return self._meta.get("candidate_file")
 
-    @property
+    @builtins.property
     def kind(self) -> str:
         """What the end is: ``violation``, ``witness`` or ``difference``."""
         return str(self._meta.get("status", "violation"))
 
-    @property
+    @builtins.property
     def part(self) -> str:
         """The source of what is false at the end, or true if it is a witness."""
         return str(self._meta["part"])
 
-    @property
+    @builtins.property
+    def property(self) -> str:
+        """The property that the end violates, or the witness that it is."""
+        return str(self._meta["property"])
+
+    @builtins.property
     def release(self) -> str | None:
         """The release on which the trace was found; ``0.5.23+`` for a candidate that starts from one."""
         return self._meta["release"]  # type: ignore[no-any-return]
 
-    @property
+    @builtins.property
     def decisions(self) -> Mapping[str, str]:
         """The alternative in force at each decision point."""
         return dict(self._meta["decisions"])
 
-    @property
+    @builtins.property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters, as ``System.with_parameters`` takes them."""
         return dict(self._meta["parameters"])
 
-    @property
+    @builtins.property
     def digest(self) -> str:
         """Identifies the program with which the trace was found."""
         return str(self._meta["digest"])
 
-    @property
+    @builtins.property
     def _meta(self) -> Mapping[str, Any]:
         meta: Mapping[str, Any] = self.document["#meta"]
         return meta
+
+    def start(self, program: Program) -> Step | None:
+        """The initial action that the file names; ``EncodingError`` if the program has none such."""
+        return _step(program, program.initial, self.document["states"][0]["#meta"], "states[0]")
+
+    def step(self, number: int, program: Program) -> Step:
+        """The step to ``states[number]``; ``EncodingError`` if it is none of the program's."""
+        path = f"states[{number}]"
+        step = _step(program, program.actions, self.document["states"][number]["#meta"], path)
+        if step is None:
+            raise EncodingError(f"{path}.#meta.action", "null, where an action has to stand")
+        return step
 
     def trace(self, program: Program) -> Trace:
         """The trace; ``TraceError`` names a field that does not fit the program."""
@@ -126,15 +144,10 @@ class TraceFile:
         for i, state in enumerate(states):
             values = {name: value for name, value in state.items() if name != "#meta"}
             valuations.append(encode(program.state, from_itf(program.state, values, f"states[{i}]")))
-        start = _step(program, program.initial, states[0]["#meta"], "states[0]")
+        start = self.start(program)
         if start is None and program.initial:
             raise EncodingError("states[0].#meta.action", "null, where an initial action has to stand")
-        steps = []
-        for i, state in enumerate(states[1:], 1):
-            step = _step(program, program.actions, state["#meta"], f"states[{i}]")
-            if step is None:
-                raise EncodingError(f"states[{i}].#meta.action", "null, where an action has to stand")
-            steps.append(step)
+        steps = [self.step(i, program) for i in range(1, len(states))]
         loop = self.document.get("loop")
         if loop is not None and loop >= len(states):
             raise EncodingError("loop", f"there is no state {loop}")

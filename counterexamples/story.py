@@ -64,7 +64,7 @@ def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
         end = f"a loop of {_steps(len(trace) - trace.loop)}" if trace.loop < len(trace) else "nothing more"
         first = f"{scenario}{release}: {trace.property} is violated by {_steps(trace.loop)} and then {end}."
     given = {n: v for n, v in trace.parameters.items() if v is not False and v != frozenset()}
-    sizes = ", ".join(f"{name} = {_plainly(value)}" for name, value in given.items())
+    sizes = ", ".join(f"{name} = {plainly(value)}" for name, value in given.items())
     lines = [*_wrapped(first, width), *_wrapped(f"Found by the engine '{trace.engine}'.", width)]
     if sizes:
         lines += _wrapped(f"Sizes, and what is on: {sizes}.", width)
@@ -77,15 +77,15 @@ def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
 def _beginning(trace: Trace, program: Program, width: int) -> list[str]:
     if trace.start is None:
         return ["At the start every field has its declared value."]
-    action = _surface(program, trace.start.action)
-    lines = _wrapped(f"At the start: {_sentence(action, trace.start)}", width)
+    action = declared(program, trace.start.action)
+    lines = _wrapped(f"At the start: {sentence(action, trace.start)}", width)
     return lines + _changes(program, program.start, trace.states[0], width)
 
 
 def _step(number: int, step: Step, trace: Trace, program: Program, width: int) -> list[str]:
-    action = _surface(program, step.action)
+    action = declared(program, step.action)
     lead = f"{number:>3}. "
-    lines = textwrap.wrap(lead + _sentence(action, step), width, subsequent_indent=" " * len(lead))
+    lines = textwrap.wrap(lead + sentence(action, step), width, subsequent_indent=" " * len(lead))
     about = [call(step), *([f"by {action.actor}"] if action and action.actor else [])]
     about += [action.source] if action and action.source else []
     lines += _wrapped(f"[{'; '.join(about)}]", width, len(lead))
@@ -130,6 +130,22 @@ def differences(
             yield path, _value(type_, old), _value(type_, new)
 
 
+def values_of(type_: ValueType, value: Any, path: str = "") -> dict[str, str]:
+    """Every stored variable by its path, with its value in words; outputs are left out."""
+    match type_:
+        case RecordType():
+            parts = [(f"{path}.{f.name}" if path else f.name, f) for f in type_.fields if not f.output]
+            inner = [values_of(f.type, getattr(value, f.name), name) for name, f in parts]
+        case MapType():
+            inner = [
+                values_of(type_.value, value[key], f"{path}[{name}]")
+                for key, name in zip(value, names(type_.key), strict=True)
+            ]
+        case _:
+            return {path: _value(type_, value)}
+    return {name: text for values in inner for name, text in values.items()}
+
+
 def _value(type_: ScalarType | SeqType, value: Any) -> str:
     if isinstance(type_, SeqType):
         return "[" + ", ".join(_item(item) for item in value) + "]"
@@ -143,18 +159,20 @@ def _item(item: Any) -> str:
     return label(item)
 
 
-def _plainly(value: Any) -> str:
+def plainly(value: Any) -> str:
+    """A parameter's value in words."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{label(k)}: {_plainly(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{label(k)}: {plainly(v)}" for k, v in value.items()) + "}"
     return label(value)
 
 
-def _surface(program: Program, name: str) -> surface.Action[Any] | None:
+def declared(program: Program, name: str) -> surface.Action[Any] | None:
+    """The action, initial ones included, as it was declared."""
     every = (*program.system.actions, *program.system.initial)
     return next((a for a in every if a.name == name), None)
 
 
-def _sentence(action: surface.Action[Any] | None, step: Step) -> str:
+def sentence(action: surface.Action[Any] | None, step: Step) -> str:
     """The action's docstring with the arguments in the place of ``{name}``; other braces stay."""
     if action is None or not action.meaning:
         return f"{call(step)}."
@@ -177,14 +195,14 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
     if trace.crash is not None and trace.property == f"no-crash-{trace.crash}":
         text = f"The last step ends in the crash '{trace.crash}' of the modelled program."
         return lines + _wrapped(text, width, 2)
-    declared = next((p for p in program.system.properties if p.name == trace.property), None)
-    if declared is not None and declared.over == "run":
-        return lines + _wrapped(f"It says: {declared.meaning}", width, 2) + _waits(trace, program, width)
+    judged = next((p for p in program.system.properties if p.name == trace.property), None)
+    if judged is not None and judged.over == "run":
+        return lines + _wrapped(f"It says: {judged.meaning}", width, 2) + _waits(trace, program, width)
     prop = next((p for p in program.properties if p.name == trace.property), None)
     if prop is None:
         return lines + _wrapped(f"This part is false: {trace.part}", width, 2)
-    if declared is not None and declared.meaning:
-        lines += _wrapped(f"It says: {declared.meaning}", width, 2)
+    if judged is not None and judged.meaning:
+        lines += _wrapped(f"It says: {judged.meaning}", width, 2)
     states: dict[Root, Valuation] = {"state": trace.states[-1]}
     arguments: Sequence[int] = ()
     if prop.over == "step":

@@ -1,0 +1,91 @@
+/* Where a person is in the walk, and what follows from going elsewhere. */
+
+let now = -1;
+const open = { instead: false, next: false };
+
+function next() {
+  const last = data.steps.length - 1;
+  return now === last && data.loop !== null && data.loop < last ? data.loop + 1 : now + 1;
+}
+
+function nextWrong() {
+  const later = data.steps.findIndex((_, at) => at > now && isWrong(at));
+  const first = data.steps.findIndex((_, at) => isWrong(at));
+  return later >= 0 ? later : first >= 0 ? first : now;
+}
+
+function go(at) {
+  at = Math.max(0, Math.min(at, data.steps.length - 1));
+  if (at === now) return;
+  remember();
+  now = at;
+  drawNow(at);
+  recall();
+  moveCursor(at);
+  markStep(at);
+  byId("place").textContent = `step ${at} of ${data.steps.length - 1}`;
+  byId("first").disabled = byId("back").disabled = at === 0;
+  const last = data.steps.length - 1;
+  byId("last").disabled = at === last;
+  byId("next").disabled = at === last && (data.loop === null || data.loop === last);
+  const wrong = data.steps[at].judgements.filter((j) => j.status === "false").map((j) => `${j.name} is false. `);
+  byId("said").textContent = `Step ${at}. ${wrong.join("")}${data.steps[at].sentence}`;
+  onGone(at);
+}
+
+/* What a person has opened stays open from step to step. */
+function remember() {
+  for (const name of Object.keys(open)) {
+    const box = byId("now").querySelector(`details.${name}`);
+    if (box) open[name] = box.open;
+  }
+}
+
+function recall() {
+  for (const name of Object.keys(open)) {
+    const box = byId("now").querySelector(`details.${name}`);
+    if (box) box.open = open[name];
+  }
+}
+
+function onGone(at) {
+  try {
+    history.replaceState(null, "", `#step=${at}`);
+  } catch { /* some viewers of files have no history */ }
+}
+
+function drawControls() {
+  const button = (id, sign, label, act) => el("button", { id, type: "button", "aria-label": label, title: label, onclick: act }, sign);
+  byId("controls").replaceChildren(
+    button("first", "|◀", "the start (Home)", () => go(0)),
+    button("back", "◀", "the step before (←)", () => go(now - 1)),
+    el("span", { id: "place", class: "place" }),
+    button("next", "▶", "the next step (→)", () => go(next())),
+    button("last", "▶|", "the last step (End)", () => go(data.steps.length - 1)),
+    el("button", { id: "theme", type: "button", class: "push", onclick: changeTheme }, "◐"),
+    button("help", "?", "keys (?)", () => byId("keys").showModal()),
+  );
+}
+
+function drawAll(at) {
+  drawFinding();
+  drawNotices();
+  drawTimeline();
+  drawSteps();
+  drawAbout();
+  now = -1;
+  go(at);
+}
+
+function startingPoint() {
+  const asked = /^#step=(\d+)$/.exec(location.hash);
+  if (asked) return Number(asked[1]);
+  return data.finding ? data.finding.step : data.steps.length - 1;
+}
+
+drawControls();
+drawKeys();
+setTheme(rememberedTheme());
+document.addEventListener("keydown", onKey);
+window.addEventListener("resize", () => { fitTimeline(); moveCursor(now); });
+drawAll(startingPoint());

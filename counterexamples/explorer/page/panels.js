@@ -1,0 +1,211 @@
+/* What is said in words: the finding, the step, the properties, and what else could have happened. */
+
+const isFinding = (at) => data.finding !== null && data.finding.kind === "violation"
+  && data.loop === null && data.finding.step === at;
+const isWrong = (at) => isFinding(at) || data.steps[at].judgements.some((j) => j.status === "false");
+
+function drawFinding() {
+  const found = data.finding, subject = data.subject ? ` on ${data.subject}` : "";
+  const count = plural(data.steps.length - 1, "step");
+  if (!found) {
+    byId("finding").replaceChildren(
+      el("h1", {}, `${data.title}${subject}`),
+      el("p", { class: "where" }, `${data.meaning} ${count} taken, every property holds.`),
+    );
+    return;
+  }
+  const last = data.steps[found.step];
+  const lines = [
+    found.must && ["What must hold", prose(firstSentence(found.must))],
+    last.call && data.loop === null && [`What happened in step ${found.step}`, [prose(last.sentence), el("ul", { class: "happens" }, telling(found.step).map((t) => el("li", {}, t)))]],
+  ].filter(Boolean);
+  byId("finding").replaceChildren(
+    el("h1", {}, el("span", { class: "wrong" }, found.kind === "violation" ? "✗ " : "● "), found.headline),
+    el("p", { class: "where" }, `${data.title}${subject}, ${wrongAfter(found)}. ${data.meaning}`),
+    el("div", { class: "why" },
+      el("dl", {}, lines.map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
+        el("dt", {}, found.kind === "violation" ? "Why it is false" : "What is seen there"),
+        el("dd", {}, found.why.length ? el("ul", {}, found.why.map((w) => el("li", { class: "decisive" }, w))) : el("code", {}, found.part)),
+        found.words.map(([name, meaning]) => [el("dt", {}, el("code", {}, name)), el("dd", {}, prose(meaning))]),
+        found.fair.length > 0 && [el("dt", {}, "Why the run is fair"), el("dd", {}, el("details", {},
+          el("summary", {}, `each of ${plural(found.fair.length, "assumption")} is met`),
+          el("ul", {}, found.fair.map((f) => el("li", {}, f)))))],
+        found.also.length > 0 && [el("dt", {}, "Also false"),
+          el("dd", {}, found.also.map(([name, at]) => `${name} in step ${at}`).join(", "))],
+        found.known && [el("dt", {}, "Known as"), el("dd", {}, found.known)])),
+  );
+}
+
+function wrongAfter(found) {
+  const last = data.steps.length - 1;
+  if (data.loop === last) return `after ${plural(last, "step")} the run may stop for good`;
+  if (data.loop !== null) return `a run of ${plural(data.steps.length - 1, "step")} that repeats from step ${data.loop + 1} on`;
+  return `after ${plural(found.step, "step")}`;
+}
+
+function drawNotices() {
+  byId("notices").replaceChildren(...(data.notices || []).map((text) => el("p", { class: "notice", role: "note" }, text)));
+}
+
+function drawNow(at) {
+  const step = data.steps[at];
+  const title = at === 0 ? "The start" : `Step ${at} of ${data.steps.length - 1}`;
+  byId("now").replaceChildren(...[
+    el("div", { class: "title" }, el("h2", {}, title), step.actor && el("span", { class: "tag" }, step.actor)),
+    el("p", { class: "sentence" }, prose(step.sentence)),
+    sources(step),
+    step.crash && el("p", { class: "wrong" }, `✗ Here the modelled program dies: ${step.crash}.`),
+    marks(at),
+    changes(step),
+    properties(step),
+    alternatives(at),
+    inWords(at),
+  ].filter(Boolean));
+}
+
+function sources(step) {
+  if (!step.call) return null;
+  return el("div", { class: "source" },
+    el("code", {}, step.call),
+    step.source && el("span", {}, "upstream: ", el("code", {}, step.source)),
+    step.place && el("span", {}, "model: ", el("code", {}, step.place)));
+}
+
+function barsAt(at) {
+  const found = [];
+  for (const band of data.bands) for (const line of band.rows) for (const segment of line.segments) {
+    if (segment.first <= at && at <= segment.last) {
+      const mark = segment.marks.filter(([when]) => when === at).map(([, text]) => text).join("; ");
+      found.push({ band: band.title, row: line.name, text: segment.text, mark, passing: segment.passing });
+    }
+  }
+  return found;
+}
+
+/* What the drawing says of the step alone. */
+const telling = (at) => barsAt(at).filter((b) => b.mark || b.passing)
+  .map((b) => `${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`);
+
+function marks(at) {
+  const found = telling(at);
+  if (!found.length) return null;
+  return el("div", {}, el("h3", {}, "What happens in it"), el("ul", { class: "happens" }, found.map((t) => el("li", {}, t))));
+}
+
+function changes(step) {
+  const rows = step.changes.map((c) => el("li", {}, el("code", {}, c.path), ": ",
+    el("code", { class: "old" }, c.old), " → ", el("code", { class: "new" }, c.new), el("small", {}, prose(c.meaning))));
+  const shown = step.shown.map((c) => el("li", {}, el("code", {}, c.path), ": ",
+    el("code", { class: "new" }, c.new), el("small", {}, prose(c.meaning))));
+  const box = el("div", {}, el("h3", {}, "What it changed"));
+  box.append(rows.length ? el("ul", { class: "changes" }, rows) : el("p", { class: "muted" }, "Nothing that is stored."));
+  if (shown.length) {
+    box.append(el("details", {}, el("summary", {}, `What it showed, for properties to judge (${shown.length})`),
+      el("ul", { class: "changes" }, shown)));
+  }
+  return box;
+}
+
+const SIGNS = { holds: ["✓", "right"], false: ["✗", "wrong"], "not asked": ["–", "muted"] };
+
+function properties(step) {
+  if (!step.judgements.length) return null;
+  const box = el("div", {}, el("h3", {}, "Properties"));
+  for (const judged of step.judgements.filter((j) => j.status === "false")) box.append(falseProperty(judged));
+  box.append(el("ul", { class: "judged" }, step.judgements.filter((j) => j.status !== "false").map((j) => {
+    const [sign, kind] = SIGNS[j.status], about = data.properties[j.name];
+    return el("li", { class: kind, title: about ? about.meaning : "" }, `${sign} ${j.name}`,
+      j.status === "holds" ? el("span", { class: "unseen" }, " holds") : el("small", {}, ` not asked: it is ${j.note}`));
+  })));
+  return box;
+}
+
+function falseProperty(judged) {
+  const about = data.properties[judged.name] || { meaning: "", place: "" };
+  return el("div", { class: "false" },
+    el("p", {}, el("strong", { class: "wrong" }, `✗ ${judged.name} is false. `), prose(about.meaning)),
+    judged.note && el("p", { class: "decisive" }, judged.note),
+    judged.parts.map(falsePart));
+}
+
+function falsePart(part) {
+  return [
+    part.why.map((w) => el("p", { class: "decisive" }, w)),
+    el("p", {}, "This part of it is false: ", el("code", {}, part.text), " ", el("small", {}, part.place)),
+    part.facts.length ? el("details", {}, el("summary", {}, `The values that it read (${part.facts.length})`),
+      el("ul", { class: "facts" }, part.facts.map((f) => el("li", {}, el("code", {}, f))))) : null,
+  ];
+}
+
+function alternatives(at) {
+  const box = el("div", {});
+  if (at > 0) {
+    box.append(el("details", { class: "instead" }, el("summary", {}, `What else could have happened instead of step ${at}`),
+      choices(data.following[at - 1], data.steps[at].call, "taken")));
+  }
+  if (data.following[at].length) {
+    const next = at + 1 < data.steps.length ? data.steps[at + 1].call : null;
+    box.append(el("details", { class: "next" }, el("summary", {}, "What can happen next"),
+      choices(data.following[at], next, "taken next")));
+  }
+  return box;
+}
+
+function choices(list, taken, word) {
+  return el("ul", { class: "choices" }, list.map((c) => el("li", {},
+    el("strong", {}, c.action), c.actor && el("small", {}, ` ${c.actor}`),
+    c.tried < c.total && el("small", {}, ` (${c.tried} of ${c.total} argument combinations looked at)`),
+    enabled(c, taken, word), blocked(c))));
+}
+
+function enabled(choice, taken, word) {
+  if (!choice.enabled.length) return null;
+  return el("div", { class: "calls" }, choice.enabled.map((call) => el("span", { class: call === taken ? "taken" : "" },
+    call === taken ? `${call} ← ${word}` : call)), choice.more > 0 && el("small", {}, `and ${choice.more} more`));
+}
+
+function blocked(choice) {
+  const all = !choice.enabled.length;
+  return el("ul", { class: "blocked" }, choice.blocked.map((b) => el("li", {},
+    el("small", {}, all && choice.blocked.length === 1 ? "blocked: " : `blocked in ${b.count} of ${choice.tried} ways, such as ${b.example}: `),
+    el("code", {}, b.text), el("small", {}, ` is false${b.why.length ? `: ${b.why.join("; ")}` : ""} (${b.place})`))));
+}
+
+function inWords(at) {
+  return el("details", {}, el("summary", {}, "The picture at this step in words"),
+    el("ul", {}, barsAt(at).map((b) => el("li", {}, `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`))));
+}
+
+const stepButtons = [];
+
+function drawSteps() {
+  stepButtons.length = 0;
+  const items = data.steps.map((step, at) => {
+    const button = el("button", { type: "button", class: isWrong(at) ? "bad" : "", onclick: () => go(at) },
+      el("span", { class: "number" }, isWrong(at) ? `${isFinding(at) ? "✗" : "!"}${at}` : `${at}`),
+      el("span", { class: "text" }, step.actor && el("span", { class: "actor" }, `${step.actor}: `), prose(step.sentence)));
+    stepButtons.push(button);
+    return el("li", {}, button);
+  });
+  const repeats = data.loop !== null
+    ? el("p", { class: "wrong" }, data.loop === data.steps.length - 1 ? "↺ Here the run may stop for good: nothing has to happen any more."
+      : `↺ From here it goes on as after step ${data.loop}, again and again.`) : null;
+  byId("steps").replaceChildren(...[el("h2", { id: "steps-title" }, "All steps"), el("ol", {}, items), repeats].filter(Boolean));
+}
+
+function markStep(at) {
+  stepButtons.forEach((button, i) => {
+    if (i === at) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+  });
+}
+
+function drawAbout() {
+  const list = (pairs) => el("dl", {}, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  byId("about").replaceChildren(
+    el("details", {}, el("summary", {}, "Sizes, what is on, and the decisions in force"), list(data.settings),
+      data.decisions.length ? [el("h3", {}, "Decisions"), list(data.decisions)] : null,
+      data.never.length ? el("p", { class: "muted" }, `Never possible in this scenario: ${data.never.join(", ")}.`) : null),
+    data.finding && data.finding.engine ? el("p", { class: "muted" }, `Found by the engine '${data.finding.engine}'.`) : "",
+  );
+}

@@ -1,0 +1,114 @@
+/* The picture over time. It is drawn once for a walk; a step moves the cursor alone. */
+
+const timeline = { box: byId("timeline"), cursor: null, ticks: [] };
+
+function column(element, first, last = first) {
+  element.style.left = `calc(var(--cell) * ${first} + 1px)`;
+  element.style.width = `calc(var(--cell) * ${last - first + 1} - 2px)`;
+  return element;
+}
+
+function row(name, content, kind = "") {
+  return el("div", { class: `row ${kind}` }, el("div", { class: "name", title: name }, name), el("div", { class: "track" }, content));
+}
+
+function bandTitle(title, legend = [], note = "") {
+  const meanings = legend.map(([texture, meaning]) => el("span", {}, el("i", { class: `swatch ${texture}` }), meaning));
+  return el("div", { class: "row band" }, el("div", { class: "name" }, title), el("div", { class: "legend" }, meanings, note));
+}
+
+function bar(segment) {
+  const words = segment.marks.map(([at, mark]) => `step ${at}: ${mark}`);
+  const made = el("div", {
+    class: `bar hue-${segment.hue % 8} ${segment.texture} ${segment.passing ? "passing" : ""}`,
+    title: [segment.text, ...words].join("\n"),
+  }, segment.text);
+  return column(made, segment.first, segment.last);
+}
+
+function marksOf(segment) {
+  return segment.marks.map(([at, mark]) => {
+    const made = el("div", { class: "mark", title: mark });
+    made.style.left = `calc(var(--cell) * ${at + 1} - 14px)`;
+    return made;
+  });
+}
+
+function ticks() {
+  timeline.ticks = data.steps.map((_, at) => {
+    const bad = isWrong(at), sign = isFinding(at) ? "✗" : "!";
+    const tick = el("button", {
+      class: `tick ${bad ? "bad" : ""}`, type: "button", tabindex: "-1", onclick: () => go(at),
+      "aria-label": `step ${at}${bad ? ", here a property is false" : ""}`,
+    }, bad ? `${sign}${at}` : `${at}`);
+    tick.style.left = `calc(var(--cell) * ${at})`;
+    return tick;
+  });
+  return row("step", timeline.ticks, "ticks");
+}
+
+function lanes() {
+  const nameless = data.steps.map((step, at) => step.call && !step.actor
+    && column(el("div", { class: "bar act", title: step.sentence }, step.call.split("(")[0]), at));
+  const rows = nameless.some(Boolean) ? [row("action", nameless)] : [];
+  return rows.concat(data.actors.map((actor) => row(actor, data.steps.map((step, at) => {
+    if (step.actor !== actor || !step.call) return null;
+    const name = step.call.split("(")[0];
+    return column(el("div", { class: "bar act", title: step.sentence }, name), at);
+  }))));
+}
+
+function loopRow() {
+  if (data.loop === null) return null;
+  const last = data.steps.length - 1;
+  const made = el("div", { class: "loop" }, data.loop === last ? "↺ stops" : "↺ again and again");
+  return row("repeats", column(made, Math.min(data.loop + 1, last), last));
+}
+
+function drawTimeline() {
+  const tracks = el("div", { class: "tracks" });
+  timeline.cursor = el("div", { class: "cursor" });
+  tracks.append(ticks());
+  const loop = loopRow();
+  if (loop) tracks.append(loop);
+  tracks.append(bandTitle("Whose step it is"), ...lanes());
+  for (const band of data.bands) {
+    tracks.append(bandTitle(band.title, band.legend, band.note));
+    for (const line of band.rows) {
+      tracks.append(row(line.name, line.segments.map((segment) => [bar(segment), marksOf(segment)])));
+    }
+  }
+  if (data.finding && data.finding.kind === "violation" && data.loop === null) {
+    const fault = el("div", { class: "fault" });
+    fault.style.left = `calc(var(--label) + var(--cell) * ${data.finding.step})`;
+    tracks.append(fault);
+  }
+  tracks.append(timeline.cursor);
+  timeline.box.replaceChildren(tracks);
+  timeline.box.setAttribute("tabindex", "0");
+  timeline.box.setAttribute("role", "region");
+  timeline.box.style.setProperty("--count", data.steps.length);
+  fitTimeline();
+}
+
+function fitTimeline() {
+  const label = parseFloat(getComputedStyle(timeline.box).getPropertyValue("--label"));
+  const room = timeline.box.clientWidth - label - 2;
+  const least = room < 500 ? 34 : 40;
+  timeline.cell = Math.max(least, Math.min(260, Math.floor(room / data.steps.length)));
+  timeline.label = label;
+  timeline.box.style.setProperty("--cell", `${timeline.cell}px`);
+  timeline.box.classList.toggle("tight", timeline.cell < 66);
+}
+
+function moveCursor(at) {
+  timeline.cursor.style.left = `calc(var(--label) + var(--cell) * ${at})`;
+  timeline.ticks.forEach((tick, i) => {
+    if (i === at) tick.setAttribute("aria-current", "step");
+    else tick.removeAttribute("aria-current");
+  });
+  const left = at * timeline.cell, room = timeline.box.clientWidth - timeline.label;
+  const seen = timeline.box.scrollLeft;
+  if (left < seen) timeline.box.scrollLeft = Math.max(0, left - timeline.cell);
+  else if (left + timeline.cell > seen + room) timeline.box.scrollLeft = left + 2 * timeline.cell - room;
+}

@@ -1,0 +1,180 @@
+"""The exported page in Chromium, by what a person does with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slotproof.counterexamples.explorer.page import render
+from slotproof.counterexamples.explorer.walk import Finding, Teller, walk_of
+from slotproof.counterexamples.trace import Trace
+from slotproof.counterexamples.verify import choices_of
+from slotproof.model.language.program import Program
+from tests.counterexamples.explorer.browser import Browser
+from tests.counterexamples.explorer.conftest import Page, longest
+
+LEAK = "overlap-cancel.no-slot-leak.0.5.12.post1"
+STALE = "idle-rank.fresh-batch-info.0.5.16"
+
+FOUR = {
+    LEAK: ["no-slot-leak is violated", "A is not in it", "the fit test counts A B"],
+    "finish-unload.no-crash-fit-test-unknown-adapter.0.5.13.post1": [
+        "no-crash-fit-test-unknown-adapter is violated",
+        "manager.gone = {A}",
+    ],
+    STALE: ["fresh-batch-info is violated", "routing.stale", "layers read stale batch metadata"],
+    "decode-admission.slot-capacity.0.5.19": ["slot-capacity is violated", "2 adapters for 1 slot"],
+}
+
+
+@pytest.fixture
+def lasso(program: Program, traces: dict[str, Trace], tmp_path: Path) -> Path:
+    """A page of a trace that goes round: its states do not matter to how a loop is drawn."""
+    trace = traces["room-for-more"]
+    walk = walk_of(trace, program)
+    from dataclasses import replace
+
+    teller = Teller(program, choices_of(trace, program))
+    data = teller.tell(replace(walk, loop=1), Finding(trace.property, trace.part), title="shop")
+    path = tmp_path / "lasso.html"
+    path.write_text(render(data), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", [longest(), STALE, "lasso"])
+def test_every_step_fits_and_can_be_read(
+    browser: Browser, gallery_page: Page, lasso: Path, name: str, width: int, theme: str
+) -> None:
+    browser.look(width, theme)
+    browser.open(lasso if name == "lasso" else gallery_page(name))
+    too_wide = browser.run(
+        """
+        return data.steps.map((_, at) => {
+          go(at);
+          document.querySelectorAll("details").forEach((d) => { d.open = true; });
+          return document.documentElement.scrollWidth;
+        }).filter((found) => found > arguments[0]);
+        """,
+        width,
+    )
+    assert too_wide == []
+    for place in ("Home", "v"):
+        browser.press(place)
+        browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert browser.low_contrasts() == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("name", sorted(FOUR))
+def test_the_first_screen_says_what_went_wrong(browser: Browser, gallery_page: Page, name: str) -> None:
+    browser.look(1440, "light", height=900)
+    browser.open(gallery_page(name))
+    shown = browser.text("#finding")
+    for words in FOUR[name]:
+        assert words in shown
+    assert browser.run("return document.querySelector('#finding .why').getBoundingClientRect().bottom") < 500
+
+
+def test_the_keyboard_alone_walks_through(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(LEAK))
+    assert browser.text("#place") == "step 8 of 8"
+    browser.press("ArrowLeft")
+    assert browser.text("#place") == "step 7 of 8"
+    assert browser.text("#now .sentence").startswith("The scheduler goes once through its loop")
+    browser.press("Home")
+    assert browser.text("#place") == "step 0 of 8"
+    browser.press("ArrowLeft")
+    assert browser.text("#place") == "step 0 of 8"
+    browser.press("ArrowRight", "j")
+    assert browser.text("#place") == "step 2 of 8"
+    browser.press("v")
+    assert browser.text("#place") == "step 8 of 8"
+    assert "no-slot-leak is false" in browser.text("#said")
+    browser.press("End", "ArrowRight")
+    assert browser.text("#place") == "step 8 of 8"
+    browser.press("?")
+    assert "the step before" in browser.text("#keys")
+    browser.press("Escape", "Home")
+    assert browser.text("#place") == "step 0 of 8"
+
+
+def test_each_control_can_be_reached_with_tab(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(LEAK))
+    seen = []
+    for _ in range(30):
+        browser.press("Tab")
+        seen.append(browser.run("return document.activeElement.id || document.activeElement.tagName"))
+        assert browser.run("return document.activeElement === document.body || "
+                           "getComputedStyle(document.activeElement).outlineStyle !== 'none'")  # fmt: skip
+    assert {"first", "back", "theme", "help", "timeline", "SUMMARY", "BUTTON"} <= set(seen)
+
+
+def test_a_loop_goes_round(browser: Browser, lasso: Path) -> None:
+    browser.look(1440, "light")
+    browser.open(lasso)
+    last = browser.run("return data.steps.length - 1")
+    assert "again and again" in browser.text(".loop")
+    browser.press("End", "ArrowRight")
+    assert browser.text("#place") == f"step 2 of {last}"
+    assert "From here it goes on as after step 1" in browser.text("#steps")
+
+
+def test_a_step_shows_what_changed_and_what_else_could_have_happened(
+    browser: Browser, gallery_page: Page
+) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(LEAK))
+    browser.press("Home", "ArrowRight", "ArrowRight", "ArrowRight", "e")
+    now = browser.text("#now")
+    assert "ranks[rank0].loader.copies: [A] → []" in now
+    assert "copies on the load stream that have not ended, in their order" in now
+    assert "upstream: lora/lora_overlap_loader.py" in now
+    assert "copy_ends(k=rank0, a=A) ← taken" in now
+    assert "arrive(k=rank0, r=r2, a=B)" in now
+    assert "s.ranks[k].scheduler.asked is not None is false" in now
+    browser.press("ArrowRight")
+    assert "arrive(k=rank0, r=r2, a=B) ← taken" in browser.text("#now")  # what was opened stays open
+
+
+def test_an_address_names_a_step(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(LEAK).as_uri() + "#step=5")
+    assert browser.text("#place") == "step 5 of 8"
+    browser.press("ArrowRight")
+    assert browser.run("return location.hash") == "#step=6"
+
+
+def test_the_theme_can_be_chosen(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(LEAK))
+    white = browser.run("return getComputedStyle(document.documentElement).backgroundColor")
+    browser.press("t")
+    assert browser.run("return getComputedStyle(document.documentElement).backgroundColor") != white
+    browser.press("t")
+    assert browser.run("return getComputedStyle(document.documentElement).backgroundColor") == white
+    browser.press("t")
+
+
+def test_nothing_of_a_trace_is_run_or_read_as_markup(
+    browser: Browser, program: Program, traces: dict[str, Trace], tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    evil = "</script><script>document.title = 'run'</script><img src=x onerror=\"document.title='run'\"><!--"
+    trace = traces["room-for-more"]
+    walk = replace(walk_of(trace, program), subject=evil)
+    teller = Teller(program, choices_of(trace, program))
+    data = teller.tell(walk, Finding(trace.property, evil, known=evil), title=evil)
+    page = tmp_path / "evil.html"
+    page.write_text(render({**data, "notices": [evil]}, evil), encoding="utf-8")
+    browser.look(1440, "light")
+    browser.open(page)
+    assert browser.run("return document.title") != "run"
+    assert browser.run("return document.querySelectorAll('img').length") == 0
+    assert evil in browser.text("#finding")
+    assert browser.complaints() == []
