@@ -12,6 +12,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import cache as once
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,6 +36,8 @@ KEPT = 4096
 """How many entries stay; each has a few kilobytes."""
 FORM = 1
 VACUOUS = "vacuous: "
+INDIFFERENT = ("subjects", "choices", "workers")
+"""What a search is told that its answer does not depend on, or that its program's identity contains."""
 
 
 def run_remembered(
@@ -58,8 +61,10 @@ def run_remembered(
 def key_of(search: Search, limits: Limits) -> str:
     """The name of a search's entry."""
     program = program_of(search.subjects[0])
-    asked = None if search.engine == "explicit" else search.properties  # that engine answers for all
-    parts = [FORM, identity(program, search.choices), search.engine, asked, limits.states, limits.depth]
+    # Whatever else a search is told counts, so that an option of tomorrow is not forgotten here.
+    told = {f.name: getattr(search, f.name) for f in fields(search) if f.name not in INDIFFERENT}
+    interchangeable = [str(d) for d in program.system.interchangeable]
+    parts = [FORM, identity(program, search.choices), interchangeable, told, limits.states, limits.depth]
     return hashlib.sha256(f"{tool()} {json.dumps(parts)}".encode()).hexdigest()
 
 
@@ -121,10 +126,11 @@ def recall(search: Search, limits: Limits) -> Finding | None:
         coverage = None if raw["coverage"] is None else coverages[raw["coverage"]]
     except (ModelError, ValueError, LookupError, TypeError, AttributeError):
         return None
-    asked = names_of(program, search.engine)
-    if search.engine != "explicit" and search.properties is not None:
-        asked = [name for name in asked if name in search.properties]
-    return Finding(search, verdicts, coverage, remembered=True) if list(verdicts) == asked else None
+    known = names_of(program, search.engine)
+    asked = known if search.properties is None else [name for name in known if name in search.properties]
+    if not set(asked) <= set(verdicts) <= set(known):
+        return None
+    return Finding(search, verdicts, coverage, remembered=True)
 
 
 def _plain(verdict: Verdict, program: Program, coverages: list[Coverage]) -> dict[str, Any]:

@@ -179,6 +179,7 @@ def _serves(a: System, b: System) -> bool:
             (a.properties, b.properties),
             (a.witnesses, b.witnesses),
             (a.fairness, b.fairness),
+            (a.interchangeable, b.interchangeable),
         )
     )
     answers = len(a.decisions) == len(b.decisions) and all(

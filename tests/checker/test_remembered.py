@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 from slotproof.checker import remembered
 from slotproof.checker.explicit import cache
 from slotproof.checker.identity import identity
+from slotproof.checker.runs import Subject, plan
+from slotproof.checker.verdict import Limits
 from slotproof.model.language import Alternatives, System
 from slotproof.model.language.compile import compile_system
 from tests.checker.conftest import Run
@@ -128,7 +131,24 @@ def test_engines_and_what_is_asked_of_them_are_told_apart(counter: str, run: Run
     _check(run, counter)
     bounded = _check(run, counter, "--engine", "bounded", "--max-depth", "4", "--property", "small")
     assert not _cached(bounded)
-    assert _cached(_check(run, counter, "--property", "small")), "explicit answers for all properties at once"
+    assert not _cached(_check(run, counter, "--property", "small")), "its search may leave something out"
+    assert _cached(_check(run, counter, "--property", "small"))
+
+
+def test_whatever_a_search_is_told_is_part_of_the_key(
+    counter: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of threads does not count; another option does, and one that is added is not forgotten."""
+    _check(run, counter)
+    subject = Subject(None, None, False, "counter.py", ())
+    (search,) = plan([subject], ["explicit"], None)
+    key = remembered.key_of(search, Limits())
+    assert remembered.key_of(replace(search, workers=7), Limits(seconds=3.0)) == key
+    others = [replace(search, properties=("small",)), replace(search, symmetric=True)]
+    keys = {remembered.key_of(s, Limits()) for s in others} | {remembered.key_of(search, Limits(states=9))}
+    assert len(keys | {key}) == 4
+    told = {f.name for f in fields(search)} - set(remembered.INDIFFERENT)
+    assert told == {"engine", "properties", "symmetric"}, "is it in the key? then name it here"
 
 
 def test_an_entry_that_is_not_sound_is_searched_again(
