@@ -31,6 +31,8 @@ CURES = (
         ("decode-admission-pinned", "finish-unload"),
         frozenset({("decode-admission-pinned", "no-crash-fit-test-unknown-adapter")}),
     ),
+    # D17: nobody on the decode role passes a candidate that the gate refuses.
+    Cure("decode_in_order.py", "0.5.23", ("decode-admission",), frozenset()),
 )
 
 
