@@ -2,7 +2,8 @@
 
 Address space is reserved for all that the memory limit allows, so that nothing moves when it grows;
 the machine gives memory as it is written. A state costs its words, 4 bytes for its parent and its
-part of a table of 8-byte entries, which is between three eighths and three quarters full.
+part of a table of 8-byte entries, which is between three eighths and three quarters full: between 15
+and 25 bytes beyond its words. While the table grows, the old one is there as well.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Store:
         self.bits = FIRST_TABLE_BITS
         self.table: NDArray[np.uint64] = _reserved(ENTRY_BYTES << self.bits, np.uint64)
         self._full = False
+        self._most = 0  # bytes while both tables were there
 
     @property
     def shift(self) -> int:
@@ -63,6 +65,10 @@ class Store:
         tables = (ENTRY_BYTES << self.bits) + (ENTRY_BYTES << table_bits if table_bits else 0)
         return states * (self.words * 8 + PARENT_BYTES) + tables
 
+    def peak(self, states: int) -> int:
+        """The most memory that was taken so far, now that there are this many states."""
+        return max(self._most, self.bytes_at(states))
+
     def grow_table(self, states: int) -> bool:
         """Double the table; whether there was memory for it. Without it, the old one is filled up."""
         if self._full:
@@ -76,6 +82,7 @@ class Store:
         if new is None:
             self._full = True
             return True
+        self._most = max(self._most, self.bytes_at(states, bits))
         old, self.table, self.bits = self.table, new, bits
         addresses = old.ctypes.data, old.nbytes, new.ctypes.data
         native_loop().rehash(*addresses, len(new) // BUCKET - 1, self.shift)
