@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from slotproof.checker.commands import completion
-from slotproof.checker.commands.replay import ON, target_of
+from slotproof.checker.commands.replay import ON, REAL, target_of
 from slotproof.checker.usage import UsageProblem, one_of
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Example:
-  slotproof conform --release 0.5.23 --on reference --steps 2000 --seed 1"""
+  slotproof conform --release 0.5.23 --on reference --steps 2000 --seed 1
+  slotproof conform --release 0.5.20 --on sglang --fetch 0.5.20 --steps 500"""
 
 
 @click.command(epilog=EXAMPLES, short_help="Random walks of the model, and an implementation beside them.")
@@ -27,7 +29,11 @@ Example:
     shell_complete=completion.releases,
     help="The release whose decisions hold.",
 )
-@click.option("--on", "on", default="reference", metavar="TARGET", help="reference (default).")
+@click.option("--on", "on", default="reference", metavar="TARGET", help="reference (default) or sglang.")
+@click.option(
+    "--sglang", "folder", type=click.Path(path_type=Path), metavar="DIR", help="A release, for --on sglang."
+)
+@click.option("--fetch", metavar="X", help="Install that release into a cache folder with pip.")
 @click.option("--steps", default=2000, metavar="N", help="How many steps in all (2000).")
 @click.option("--seed", default=0, metavar="K", help="Makes the walks the same again (0).")
 @click.option(
@@ -39,32 +45,58 @@ Example:
     help="Some scenarios alone.",
 )
 @click.option("--full", is_flag=True, help="The scenarios' full sizes.")
-def conform(release_name: str, on: str, steps: int, seed: int, scenarios: tuple[str, ...], full: bool) -> int:
+def conform(
+    release_name: str,
+    on: str,
+    folder: Path | None,
+    fetch: str | None,
+    steps: int,
+    seed: int,
+    scenarios: tuple[str, ...],
+    full: bool,
+) -> int:
     """Walk through the model at random and drive an implementation along, comparing after each step.
 
     The steps are shared among the scenarios. At a difference the shortest way to it that is found is
-    printed. Exit status: 0 if there is none, 1 if there is one.
+    printed. With --on sglang DIR holds the release as 'pip install --no-deps --target DIR sglang==X' lays
+    it; the model's steps that are not driven there are named.
+
+    Exit status: 0 if there is no difference, 1 if there is one, 4 if the harness around real code failed.
     """
-    one_of("target", on, ON, f"there are: {', '.join(ON)}")
+    one_of("target", on, (*ON, REAL), f"there are: {', '.join((*ON, REAL))}")
     if steps < 1:
         raise UsageProblem(f"--steps {steps}: walk at least one step")
-    from slotproof.counterexamples.replay.conform import conform as walk
-    from slotproof.counterexamples.replay.driver import Mismatch
-    from slotproof.model.language.compile import compile_system
-    from slotproof.model.releases import RELEASES, release
+    from slotproof.model.releases import RELEASES
     from slotproof.properties import SCENARIOS
 
     one_of("release", release_name, RELEASES, "slotproof list releases")
     for name in scenarios:
         one_of("scenario", name, SCENARIOS, "slotproof list scenarios")
-    target_of(on)
     chosen = list(scenarios or SCENARIOS)
+    shares = {
+        name: steps // len(chosen) + (i < steps % len(chosen)) for i, name in enumerate(chosen) if i < steps
+    }
+    if on == REAL:
+        from slotproof.checker.commands.real import conform_on_sglang
+
+        return conform_on_sglang(release_name, folder, fetch, shares, seed, full)
+    if folder is not None or fetch is not None:
+        raise UsageProblem("--sglang and --fetch are for --on sglang")
+    return _on_reference(release_name, shares, seed, full)
+
+
+def _on_reference(release_name: str, shares: dict[str, int], seed: int, full: bool) -> int:
+    from slotproof.counterexamples.replay.conform import conform as walk
+    from slotproof.counterexamples.replay.driver import Mismatch
+    from slotproof.model.language.compile import compile_system
+    from slotproof.model.releases import release
+    from slotproof.properties import SCENARIOS
+
+    on = ON[0]
+    target_of(on)
     differs = False
-    for i, name in enumerate(chosen):
+    for name, share in shares.items():
         system = SCENARIOS[name].system(release(release_name), full=full)
-        share = steps // len(chosen) + (i < steps % len(chosen))
-        if not share:
-            continue
         try:
             found = walk(
                 compile_system(system),

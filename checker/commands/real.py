@@ -1,9 +1,11 @@
-"""``slotproof replay --on sglang``: a counterexample happens on a release's own code."""
+"""``--on sglang`` of ``slotproof replay`` and ``slotproof conform``: a release's own code is driven."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,21 +15,14 @@ from slotproof.checker.usage import UsageProblem
 def replay_on_sglang(trace: Path, folder: Path | None, fetched: str | None) -> int:
     """Replay a trace on the release in a folder, or on one that is installed first."""
     from slotproof.counterexamples.itf import read
-    from slotproof.counterexamples.replay.sglang import folder as place
     from slotproof.counterexamples.replay.sglang.parent import HARNESS, HarnessError, run_jobs
 
-    if (folder is None) == (fetched is None):
-        raise UsageProblem("--on sglang: give --sglang DIR with a release, or --fetch X to install release X")
+    place = _folder(folder, fetched)
     file = read(trace)
     if file.system_file is not None:
         raise UsageProblem(f"{trace}: is of a system of your own; replay takes scenarios' traces")
     try:
-        if fetched is not None:
-            folder = place.fetch(fetched, cache_folder())
-        assert folder is not None
-        (found,) = run_jobs(folder, [{"kind": "trace", "trace": str(trace.resolve())}])
-    except place.Unusable as error:
-        raise UsageProblem(str(error)) from None
+        (found,) = run_jobs(place, [{"kind": "trace", "trace": str(trace.resolve())}])
     except HarnessError as error:
         click.echo(f"slotproof: {error}", err=True)
         return HARNESS
@@ -40,6 +35,68 @@ def replay_on_sglang(trace: Path, folder: Path | None, fetched: str | None) -> i
         return HARNESS
     click.echo(told(found, trace.name))
     return 0 if found["happened"] else 1
+
+
+def conform_on_sglang(
+    release: str, folder: Path | None, fetched: str | None, shares: Mapping[str, int], seed: int, full: bool
+) -> int:
+    """Drive walks of each scenario's model on the release in a folder: ``shares`` says how many steps."""
+    from slotproof.counterexamples.replay.sglang.folder import version_of
+    from slotproof.counterexamples.replay.sglang.parent import HARNESS, HarnessError, run_jobs
+
+    place = _folder(folder, fetched)
+    version = version_of(place)
+    if version != release:
+        raise UsageProblem(
+            f"{place}: holds SGLang {version}; give a folder with {release}, or --release {version}"
+        )
+    jobs = [
+        {"kind": "walks", "scenario": name, "steps": steps, "seed": seed, "full": full}
+        for name, steps in shares.items()
+    ]
+    worst = 0
+    try:
+        for job, found in zip(jobs, run_jobs(place, jobs), strict=True):
+            click.echo(walked(found, str(job["scenario"]), version))
+            if "harness" in found:
+                worst = HARNESS
+            elif worst == 0 and found.get("difference") is not None:
+                worst = 1
+    except HarnessError as error:
+        click.echo(f"slotproof: {error}", err=True)
+        return HARNESS
+    return worst
+
+
+def walked(found: Mapping[str, Any], scenario: str, version: str) -> str:
+    """What the walks through a scenario have shown on a release."""
+    head = f"{scenario} on sglang {version}"
+    if "wrong" in found:
+        return f"{head}: not driven: {found['wrong'].partition(': ')[2] or found['wrong']}"
+    if "harness" in found:
+        return f"{head}: the harness failed, which says nothing of the release: {found['harness']}"
+    head = f"{head}: {found['steps']} steps, {found['walks']} walks, {found['edges']} edges"
+    without = f" (not driven: {', '.join(found['left_out'])})" if found["left_out"] else ""
+    if found["difference"] is None:
+        return f"{head}: no difference{without}"
+    way = [f"  {i}. {step}" for i, step in enumerate(found["path"], 1)]
+    return "\n".join([f"{head}: differs at {found['difference']}", *way])
+
+
+def _folder(folder: Path | None, fetched: str | None) -> Path:
+    """The folder of a supported release, which is installed first if that is asked for."""
+    from slotproof.counterexamples.replay.sglang import folder as place
+
+    if (folder is None) == (fetched is None):
+        raise UsageProblem("--on sglang: give --sglang DIR with a release, or --fetch X to install release X")
+    try:
+        found = place.fetch(fetched, cache_folder()) if fetched is not None else folder
+        assert found is not None
+        place.supported(found)
+        place.need_packages()
+    except place.Unusable as error:
+        raise UsageProblem(str(error)) from None
+    return found
 
 
 def cache_folder() -> Path:

@@ -266,6 +266,7 @@ class Scheduler:
                 piece = adder.pieces[-1]
                 if piece.start + piece.count < len(r.prompt):
                     self.chunk = r
+                if self.chunk is r or adder.spent:
                     ended = True
                     break
             if adder.answered < len(candidates):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slotproof.checker.explicit.context import arguments_of
@@ -73,8 +73,11 @@ class Walker:
     Steps come from the native code of ``explicit``, which the tests compare with the interpreter.
     """
 
-    def __init__(self, program: Program, choices: Sequence[int], seed: int) -> None:
+    def __init__(
+        self, program: Program, choices: Sequence[int], seed: int, without: Container[str] = ()
+    ) -> None:
         self.program = program
+        self.left_out = {i for i, action in enumerate(program.actions) if action.name in without}
         self.interpreter = Interpreter(program, choices)
         self.random = random.Random(seed)
         self.initial = self.interpreter.initial()
@@ -96,13 +99,14 @@ class Walker:
         """
         words = self.code.layout.pack(self.interpreter.stored(state))
         rows = expanded(self.code, self.context, words)
-        labels = [rows.label(row) for row in range(len(rows.rows))]
-        if not labels:
+        labels = {rows.label(row): row for row in range(len(rows.rows))}
+        there_are = [label for label in labels if label[0] not in self.left_out]
+        if not there_are:
             return None
         here = self._key(words)
-        steps = self.known.setdefault(here, dict.fromkeys(labels))
+        steps = self.known.setdefault(here, dict.fromkeys(there_are))
         label = self._next(here, steps)
-        row = labels.index(label)
+        row = labels[label]
         steps[label] = self._key(rows.rows[row])
         outcome = rows.outcome(row, self.program)
         numbers = arguments_of(self.program.actions[label[0]], label[1])
@@ -163,12 +167,14 @@ def conform(
     steps: int,
     seed: int,
     longest: int = LONGEST,
+    without: Container[str] = (),
 ) -> Conformance:
     """Walk ``steps`` steps of the model on fresh targets; stops at the first difference.
 
     ``names``: the alternative in force at each decision, by name. ``seed`` makes the walks the same again.
+    ``without``: actions that the target cannot take; no walk takes them.
     """
-    walker = Walker(program, program.choices(names), seed)
+    walker = Walker(program, program.choices(names), seed, without)
     used = {p.name: names[p.name] for p in program.decisions}
     found = Conformance()
     while found.steps < steps and found.difference is None:
@@ -198,6 +204,8 @@ def conform(
             state = choice.after
             if choice.crash is not None or run.target.beyond():
                 break
+        if not found.path and found.difference is None:
+            break  # nothing that the target can take is possible
         if found.difference is not None:
             again = _Again(program, walker.interpreter, setting, target, (number, numbers))
             found.path, found.difference = again.shortened(found.path, found.difference)
@@ -290,27 +298,27 @@ class _Again:
         self.start = start
 
     def shortened(self, path: list[Step], difference: Difference) -> tuple[list[Step], Difference]:
-        """The path without any step that it can do without, and the difference at its end."""
-        size = max(1, len(path) // 2)
+        """The path without any stretch of steps that it can do without, and the difference at its end."""
+        size = len(path) - 1
         while size:
             shorter = next((f for f in self._without(path, size)), None)
-            if shorter is not None:
-                path, difference = shorter
-            elif size == 1:
-                paired = next((f for f in self._without_two(path)), None)
-                if paired is None:
-                    return path, difference
-                path, difference = paired
+            if shorter is None and size == 1:
+                shorter = next((f for f in self._without_two(path)), None)
+                if shorter is None:
+                    break
+            if shorter is None:
+                size -= 1
             else:
-                size //= 2
+                path, difference = shorter
+                size = min(size, len(path) - 1)
         return path, difference
 
     def _without(self, path: list[Step], size: int) -> Iterator[tuple[list[Step], Difference]]:
-        for place in range(len(path) - size, -1, -1):
+        for place in range(len(path) - size):
             yield from self._still(path[:place] + path[place + size :])
 
     def _without_two(self, path: list[Step]) -> Iterator[tuple[list[Step], Difference]]:
-        for first, second in itertools.combinations(range(len(path)), 2):
+        for first, second in itertools.combinations(range(len(path) - 1), 2):
             yield from self._still([s for i, s in enumerate(path) if i not in (first, second)])
 
     def _still(self, path: list[Step]) -> Iterator[tuple[list[Step], Difference]]:
@@ -322,18 +330,24 @@ class _Again:
         """The first difference along a path; ``None`` if there is none or the model cannot go it."""
         number, numbers = self.start
         state = self.program.start if number is None else self.interpreter.start(number, numbers)
-        run = _Run(self.program, self.setting, self.target())
+        way = []
         for step in path:
             index = next(i for i, a in enumerate(self.program.actions) if a.name == step.action)
             arguments = self.interpreter.numbers(self.program.actions[index], dict(step.arguments))
             try:
                 outcome = self.interpreter.step(state, index, arguments)
-                different = run.take(step, state, outcome.state, outcome.crash)
-            except (NotEnabled, OutOfReach):
+            except NotEnabled:
+                return None
+            way.append((step, state, outcome))
+            state = outcome.state
+            if outcome.crash is not None:
+                break
+        run = _Run(self.program, self.setting, self.target())
+        for step, before, outcome in way:
+            try:
+                different = run.take(step, before, outcome.state, outcome.crash)
+            except OutOfReach:
                 return None
             if different is not None:
                 return different
-            if outcome.crash is not None:
-                return None
-            state = outcome.state
         return None

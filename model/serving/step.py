@@ -99,7 +99,11 @@ def is_spent(scheduler: Scheduler) -> bool:
 
 @decision
 def spent_room_ends_the_pass() -> bool:
-    """Whether a pass without room goes on to ask the gate about the next candidate."""
+    """Whether a pass whose room the partial prompt has spent asks the gate about a candidate.
+
+    A pick that takes the last token ends the pass in every release (``add_one_req`` returns
+    ``budget_state``). Pages of more than one token, whose rest is no room but is not spent, are left out.
+    """
     raise NotImplementedError
 
 
@@ -166,6 +170,7 @@ def ask_queue(rank: Process, adapter: Map[Request, Adapter]) -> bool:
             rank.scheduler.picks |= {r}
             if used_room(rank.scheduler) > rank.scheduler.room:
                 rank.scheduler.chunk = r
+            if used_room(rank.scheduler) >= rank.scheduler.room:
                 return True
         if loading is Loading.BACKGROUND and len(rank.loader.copies) > 0 and len(left) > 0:
             return False

@@ -27,6 +27,7 @@ class Receiver:
         self.polls = polls
         self.state = polls.Bootstrapping
         self.abort_notified = False
+        self.kv_mgr = namespace(enable_deferred_decode_kv_release=False)  # off unless it is asked for
         self.require_staging = False
 
     @property

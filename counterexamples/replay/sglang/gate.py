@@ -29,6 +29,7 @@ class GateWatch:
         self.adder: Any = None
         self._stood = 0
         self._counts: set[str] | None = None
+        self._resident: set[str | None] = set()
         self.fresh()
         name = "can_schedule_lora_req"
         name = name if hasattr(scheduler, name) else f"_{name}"
@@ -51,18 +52,23 @@ class GateWatch:
 
     def _ask(self, request: Any, running: set[str | None]) -> bool:
         self._stand(inspect.currentframe())
-        before = set(self.manager.memory_pool.uid_to_buffer_id)
+        self._resident = set(self.manager.memory_pool.uid_to_buffer_id)
         self.device.looks = False
         self._counts = None
         passes = bool(self._gate(request, running))
         self.device.looks = False
         self.answered += 1
-        after = set(self.manager.memory_pool.uid_to_buffer_id)
-        self.overwritten |= {adapter_name(u) for u in before - after}
+        self.note_overwritten()
         if not passes:
             self.refused.add(request.rid)
             self._note(request)
         return passes
+
+    def note_overwritten(self) -> None:
+        """What the gate has evicted since it was asked, or since this was noted."""
+        resident = set(self.manager.memory_pool.uid_to_buffer_id)
+        self.overwritten |= {adapter_name(u) for u in self._resident - resident}
+        self._resident = resident
 
     def _note(self, request: Any) -> None:
         if self._counts:

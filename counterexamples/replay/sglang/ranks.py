@@ -1,13 +1,13 @@
 """Data-parallel ranks: two sets of the release's objects in one process, which step together.
 
 Each rank has a scheduler, a manager with its slots, and a Triton backend of its own, whose batch metadata
-(``prepare_lora_batch``, ``reset_batch_state``) is the release's. The one wrapped layer is a real
-``RowParallelLinearWithLoRA`` that runs in every forward, an idle one too; in place of its two Triton kernels
-stands a recorder, which notes the block of metadata that the kernel was given. So what is seen is exactly
-what the fix is about: which block a wrapped layer reads on an idle forward.
+(``prepare_lora_batch``, ``reset_batch_state``) is the release's. The wrapped layers are a real
+``RowParallelLinearWithLoRA`` and a real ``ParallelLMHeadWithLoRA`` that run in every forward, an idle one
+too; in place of their Triton kernels stand recorders, which note the block of metadata that the kernel was
+given. So what is seen is exactly what the fix is about: which block a wrapped layer reads on an idle forward.
 
 Not driven: the exchange of adapter ids of 0.5.21 and later, a collective of several real ranks; layers other
-than ``ROW``; captured graphs.
+than ``ROW`` and ``LM_HEAD``; captured graphs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from slotproof.counterexamples.replay.driver import Died, Mismatch, Setting, Symptom
 from slotproof.counterexamples.replay.sglang.neutral import torch
-from slotproof.counterexamples.replay.sglang.setup import HIDDEN, LAYER, srt
+from slotproof.counterexamples.replay.sglang.setup import HIDDEN, LAYER, LOGITS, srt
 from slotproof.counterexamples.replay.sglang.target import SingleServer
 from slotproof.model.releases import RELEASES
 
@@ -30,15 +30,20 @@ BLOCKS: Mapping[str, str] = {
 }
 """The model's name of each per-batch attribute of ``TritonLoRABackend``."""
 
+DRIVEN: Mapping[str, str] = {"ROW": LAYER, "LM_HEAD": LOGITS}
+"""The layers that run, under the model's names."""
+
 
 class Rank(SingleServer):
     """One rank: what a single server has, with the Triton backend and its metadata."""
 
     backend = "triton"
+    targets = ("o_proj", "lm_head")
 
     def build(self, slots: int) -> None:
         """The rank's objects; the layer's kernels are recorders."""
         super().build(slots)
+        self.layers = [str(t) for t in self.setting.parameters["targets"]]
         self.read: list[tuple[str, Any]] = []
         self.current: set[int] = set()
         self.prepared: set[str] = set()
@@ -50,7 +55,7 @@ class Rank(SingleServer):
         return {name: block for name, block in found.items() if block is not None}
 
     def run_forward(self, batch: Any) -> None:
-        """``ForwardBatch.init_new``, then the wrapped layer on the batch's tokens."""
+        """``ForwardBatch.init_new``, then the wrapped layers on the batch's tokens."""
         before = {name: id(block) for name, block in self.blocks().items()}
         kept = list(self.blocks().values())  # alive while compared: an id may be used again
         self.forward.launch(batch)
@@ -58,38 +63,46 @@ class Rank(SingleServer):
         self.prepared = {name for name, block in after.items() if before.get(name) != id(block)}
         self.current = {id(after[name]) for name in self.prepared}
         self.read = []
-        self.run_layer(len(batch.reqs))
+        self.run_layers(len(batch.reqs))
         del kept
 
-    def run_layer(self, tokens: int) -> None:
-        """The real wrapped output projection, launched on this many tokens."""
+    def run_layers(self, tokens: int) -> None:
+        """The real wrapped layers, launched on this many tokens: the last of each row for the logits."""
+        x = torch().zeros(tokens, HIDDEN)
+        if "ROW" in self.layers:
+            self.run_layer("ROW", self.manager.lora_modules[0][LAYER], x)
+        if "LM_HEAD" in self.layers:
+            self.run_layer("LM_HEAD", self.manager.lm_head_module, x)
+
+    def run_layer(self, name: str, layer: Any, x: Any) -> None:
+        """One layer, with recorders in place of its kernels."""
         module = srt("lora.backend.triton_backend")
         kept = module.sgemm_lora_a_fwd, module.sgemm_lora_b_fwd
 
         def first(x: Any, weights: Any, info: Any, stack_num: int = 1) -> Any:
-            self.read.append(("A", info))
+            self.read.append((name, info))
             return torch().zeros(x.shape[0], weights.shape[1])
 
         def second(x: Any, weights: Any, info: Any, base_output: Any = None) -> Any:
-            self.read.append(("B", info))
+            self.read.append((name, info))
             return base_output
 
         module.sgemm_lora_a_fwd, module.sgemm_lora_b_fwd = first, second
         try:
-            self.manager.lora_modules[0][LAYER].forward(torch().zeros(tokens, HIDDEN))
+            layer.forward(x)
         finally:
             module.sgemm_lora_a_fwd, module.sgemm_lora_b_fwd = kept
 
-    def stale(self) -> bool:
-        """Whether the layer's kernels were given a block that was not prepared for this forward."""
-        return any(id(info) not in self.current for _, info in self.read)
+    def stale(self) -> set[str]:
+        """Layers whose kernels were given a block that was not prepared for this forward."""
+        return {name for name, info in self.read if id(info) not in self.current}
 
-    def observe_routing(self, only_row: bool) -> dict[str, Any]:
-        """``Routing`` of the model; which layers read what, where the trace has no layer but this one."""
+    def observe_routing(self) -> dict[str, Any]:
+        """``Routing`` of the model; which layers read what, where the trace has no layer but these."""
         seen: dict[str, Any] = {"held": set(self.blocks()), "prepared": self.prepared}
-        if only_row:
-            seen["stale"] = {"ROW"} if self.stale() else set()
-            seen["bypassed"] = {"ROW"} if self.launched and not self.read else set()
+        if set(self.layers) <= set(DRIVEN):
+            seen["stale"] = self.stale()
+            seen["bypassed"] = set(self.layers) - {n for n, _ in self.read} if self.launched else set()
         return seen
 
     launched = False
@@ -105,14 +118,12 @@ class DataParallelRanks(Rank):
                 f"{self.name}: from 0.5.21 on the ranks exchange adapter ids in a collective, which is not"
                 " driven on real code; use --on reference"
             )
-        elsewhere = setting.property in ("no-crash-lm-head-row-count", "all-ranks-join")
-        if elsewhere or setting.parameters.get("graphs"):
+        if setting.property in ("all-ranks-join", "right-adapter") or setting.parameters.get("graphs"):
             raise Mismatch(
-                f"{self.name}: the logits layer, collectives of several ranks and captured graphs are not"
-                " driven on real code; use --on reference"
+                f"{self.name}: the feed-forward part, collectives of several ranks and captured graphs are"
+                " not driven on real code; use --on reference"
             )
         super().begin(setting)
-        self.only_row = [str(t) for t in setting.parameters["targets"]] == ["ROW"]
         self.ranks: list[Rank] = [self]
         for _ in range(1, setting.parameters["ranks"]):
             other = Rank(self.folder, self.release)
@@ -174,29 +185,39 @@ class DataParallelRanks(Rank):
                 SingleServer.fresh(rank)
             rank.read, rank.current, rank.prepared, rank.launched = [], set(), set(), False
 
+    def held_elsewhere(self) -> list[Any]:
+        """What the other ranks have."""
+        return [r for rank in self.ranks if rank is not self for r in rank.held()]
+
     def _everything(self) -> dict[str, Any]:
         seen: dict[str, Any] = {}
         for number, rank in enumerate(self.ranks):
             name = f"ranks[rank{number}]"
             seen |= rank.observe_process(name)
             del seen[f"{name}.forward.misrouted"]  # the model counts the other layers in
-            for variable, value in rank.observe_routing(self.only_row).items():
+            for variable, value in rank.observe_routing().items():
                 seen[f"{name}.routing.{variable}"] = value
         return seen | self.observe_tokenizer()
 
     def symptom(self, property: str, died: Died | None) -> Symptom | None:
-        """The old block that the wrapped layer met, where that is the violation."""
-        if property == "fresh-batch-info" and died is None:
-            for number, rank in enumerate(self.ranks):
-                if rank.stale():
-                    rows = "an idle forward" if not rank.forward.report.rows else "a forward"
-                    return Symptom(
-                        "token",
-                        f"rank{number}: on {rows} the kernels of {LAYER} were given a batch_info that an"
-                        " earlier forward had prepared",
-                    )
-            return None
-        return super().symptom(property, died)
+        """The old block that a wrapped layer met or could meet, where that is the violation."""
+        if died is not None or property not in ("fresh-batch-info", "metadata-cleared"):
+            return super().symptom(property, died)
+        for number, rank in enumerate(self.ranks):
+            forward = "an idle forward" if not rank.forward.report.rows else "a forward"
+            for name in sorted(rank.stale()) if property == "fresh-batch-info" else ():
+                return Symptom(
+                    "token",
+                    f"rank{number}: on {forward} the kernels of {DRIVEN[name]} were given a batch_info that"
+                    " an earlier forward had prepared",
+                )
+            left = [BLOCKS[name] for name in sorted(rank.blocks().keys() - rank.prepared)]
+            if property == "metadata-cleared" and left:
+                return Symptom(
+                    "leftover",
+                    f"rank{number}: after {forward} the backend holds an earlier one's {', '.join(left)}",
+                )
+        return None
 
 
 def idle_batch(rank: Any) -> Any:

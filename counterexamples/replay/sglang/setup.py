@@ -1,7 +1,8 @@
 """Configuration, process group, tiny model and adapters: what a scheduler process has before it serves.
 
 Everything here is the release's own: ``ServerArgs`` and its runtime context, a gloo world of one, and one
-``RowParallelLinear`` in a module tree of the names that the LoRA manager looks for. Adapters are written as
+``RowParallelLinear`` and one ``ParallelLMHead`` in a module tree of the names that the LoRA manager looks
+for. Adapters are written as
 files and read by the release's own loader. Where releases differ, the release is asked for what it has.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,9 @@ from typing import Any
 from slotproof.counterexamples.replay.sglang.neutral import torch
 
 HIDDEN = 8
+VOCABULARY = 64
 LAYER = "model.layers.0.self_attn.o_proj"
+LOGITS = "lm_head"
 
 _KEPT: list[Any] = []  # overrides that stay in force for as long as the process lives
 
@@ -120,7 +123,7 @@ def _say_ranks() -> None:
 
 
 def tiny_model() -> tuple[Any, Any]:
-    """A model of one real output projection, and its configuration."""
+    """A model of one real output projection and one real logits layer, and its configuration."""
     nn = torch().nn
     linear = srt("layers.linear")
     config = importlib.import_module("transformers").LlamaConfig(
@@ -129,7 +132,7 @@ def tiny_model() -> tuple[Any, Any]:
         num_hidden_layers=1,
         num_attention_heads=2,
         num_key_value_heads=2,
-        vocab_size=64,
+        vocab_size=VOCABULARY,
     )
 
     attention, layer, body, model = (nn.Module() for _ in range(4))
@@ -140,28 +143,40 @@ def tiny_model() -> tuple[Any, Any]:
     layer.self_attn = attention
     body.layers = nn.ModuleList([layer])
     model.config, model.model = config, body
+    model.lm_head = srt("layers.vocab_parallel_embedding").ParallelLMHead(
+        VOCABULARY, HIDDEN, params_dtype=torch().float32, prefix=LOGITS
+    )
+    nn.init.normal_(model.lm_head.weight)
     return model, config
 
 
-def write_adapter(folder: Path, name: str, seed: int) -> Path:
-    """An adapter of rank 2 for the one layer, as the files that a user would have."""
+def write_adapter(folder: Path, name: str, seed: int, targets: Collection[str] = ("o_proj",)) -> Path:
+    """An adapter of rank 2 for these layers, as the files that a user would have."""
     save_file = importlib.import_module("safetensors.torch").save_file
     made = torch().Generator().manual_seed(seed)
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
-    prefix = f"base_model.model.{LAYER}"
-    weights = {
-        f"{prefix}.lora_A.weight": torch().randn(2, HIDDEN, generator=made),
-        f"{prefix}.lora_B.weight": torch().randn(HIDDEN, 2, generator=made),
-    }
+    weights = {}
+    for layer, width in ((LAYER, HIDDEN), (LOGITS, VOCABULARY)):
+        if layer.rpartition(".")[2] in targets:
+            prefix = f"base_model.model.{layer}"
+            weights[f"{prefix}.lora_A.weight"] = torch().randn(2, HIDDEN, generator=made)
+            weights[f"{prefix}.lora_B.weight"] = torch().randn(width, 2, generator=made)
     save_file(weights, str(place / "adapter_model.safetensors"))
-    settings = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["o_proj"], "bias": "none"}
+    settings = {
+        "peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": list(targets), "bias": "none",
+    }  # fmt: skip
     (place / "adapter_config.json").write_text(json.dumps(settings))
     return place
 
 
 def build_manager(
-    server_args: Any, slots: int, backend: str = "torch_native", model: Any = None, config: Any = None
+    server_args: Any,
+    slots: int,
+    backend: str = "torch_native",
+    model: Any = None,
+    config: Any = None,
+    targets: Collection[str] = ("o_proj",),
 ) -> Any:
     """The release's ``LoRAManager`` on the tiny model, with its slot pool and the base model in slot 0."""
     if model is None:
@@ -178,7 +193,7 @@ def build_manager(
         "tp_size": 1,
         "tp_rank": 0,
         "max_lora_rank": 2,
-        "target_modules": {"o_proj"},
+        "target_modules": set(targets),
         "lora_paths": None,
     }
     return made(**accepted(made.__init__, options))

@@ -40,6 +40,9 @@ class Tokenizer:
         self.module = srt("managers.tokenizer_manager")
         self.schedulers = Schedulers()
         self.unloads: dict[str, asyncio.Task[Any]] = {}
+        self.lists: dict[str, tuple[asyncio.Event, asyncio.Task[Any]]] = {}
+        self._holding: asyncio.Event | None = None
+        self.loop.set_task_factory(self._task)
         self.manager = self.loop.run_until_complete(self._build(server_args, references))
 
     async def _build(self, server_args: Any, references: list[Any]) -> Any:
@@ -91,6 +94,40 @@ class Tokenizer:
         uid = None if name == BASE else self.run(self.manager.lora_registry.acquire(name))
         self.open(rid, uid)
         return uid
+
+    def _task(self, loop: Any, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+        """A task; one of ``acquire`` that takes a reference runs when the trace says so.
+
+        Tasks run in any order as far as ``acquire`` can know: others may have been ready before.
+        """
+        held = self._holding
+        if held is None or coroutine.__qualname__ != "ConcurrentCounter.increment":
+            return asyncio.Task(coroutine, loop=loop, **options)
+
+        async def when_told() -> Any:
+            await held.wait()
+            return await coroutine
+
+        return asyncio.Task(when_told(), loop=loop, **options)
+
+    def look_up(self, rid: str, name: str) -> None:
+        """``acquire`` of a list of one, up to the tasks that take the references."""
+        self._holding = asyncio.Event()
+        names = [None if name == BASE else name]
+        task = self.loop.create_task(self.manager.lora_registry.acquire(names))
+        self.settle()
+        self.lists[rid] = self._holding, task
+        self._holding = None
+
+    def take_references(self, rid: str) -> str | None:
+        """The tasks run, and the request's state is opened. Returns the id."""
+        held, task = self.lists.pop(rid)
+        held.set()
+        self.settle()
+        (uid,) = task.result()
+        self.open(rid, uid)
+        found: str | None = uid
+        return found
 
     def open(self, rid: str, uid: str | None) -> None:
         """Open a request's state, which owns a reference that has been taken."""

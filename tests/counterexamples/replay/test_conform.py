@@ -98,7 +98,7 @@ def test_the_command_prints_the_shortest_way_to_a_difference(monkeypatch: pytest
         (["--release", "0.5.99"], "there is no release '0.5.99'"),
         (["--release", "0.5.23", "--scenario", "overlap"], "did you mean overlap-cancel"),
         (["--release", "0.5.23", "--steps", "0"], "at least one step"),
-        (["--release", "0.5.23", "--on", "vllm"], "there are: reference"),
+        (["--release", "0.5.23", "--on", "vllm"], "there are: reference, sglang"),
     ],
 )
 def test_wrong_use_is_one_line(arguments: list[str], words: str) -> None:

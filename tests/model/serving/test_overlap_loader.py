@@ -311,3 +311,21 @@ def test_the_loader_finds_slots_and_an_empty_table_from_the_first_call_on() -> N
     run = script("0.5.13")
     run.do("arrive", k=RANK0, r=R1, a=A)
     assert schedule(run).ranks[RANK0].loader.pending == {A}
+
+
+@pytest.mark.parametrize("version", ["0.5.12.post1", "0.5.19", "0.5.22", "0.5.23"])
+def test_a_pick_that_takes_the_last_room_ends_the_pass(version: str) -> None:
+    """Real code of 0.5.12.post1 has shown it (``add_one_req`` returns ``budget_state``): the gate is not
+    asked about B any more, and no copy of it starts."""
+    run = Script(system_of("whole-server", version))
+    run.do("arrive", k=RANK0, r=R1, a=A)
+    schedule(run)
+    if version >= "0.5.20":  # the loader looks again at once
+        run.do("go_on", k=RANK0, ends=set(), by_length=set())
+    run.do("copy_ends", k=RANK0, a=A)
+    run.do("arrive", k=RANK0, r=R2, a=B)
+    state = run.do("schedule", k=RANK0, **{**NOTHING_ENDS, "room": 2})
+    rank = state.ranks[RANK0]
+    assert list(rank.scheduler.waiting) == [R2]
+    assert rank.scheduler.asked is None
+    assert B not in rank.loader.pending
