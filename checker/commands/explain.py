@@ -11,10 +11,14 @@ from slotproof.checker.usage import UsageProblem, near, one_of
 
 if TYPE_CHECKING:
     from slotproof.counterexamples.itf import TraceFile
+    from slotproof.counterexamples.trace import Trace
     from slotproof.model.language.program import Program
     from slotproof.model.language.system import System
 
-FORMATS = ("text",)
+FORMATS = ("text", "mermaid", "svg", "dot", "pytest")
+
+FORMAT_HELP = "text (default); mermaid: a sequence chart; svg, dot: the states around it; pytest: a test."
+DISTANCE_HELP = "svg, dot: show states that are at most N steps off the trace (1)."
 
 EXAMPLES = """\b
 Example:
@@ -23,9 +27,10 @@ Example:
 
 @click.command(epilog=EXAMPLES, short_help="A trace as a story, step by step.")
 @click.argument("trace", type=click.Path(path_type=Path))
-@click.option("--format", "format", default="text", metavar="F", help="text (default).")
+@click.option("--format", "format", default="text", metavar="F", help=FORMAT_HELP)
+@click.option("--distance", default=1, metavar="N", type=click.IntRange(0), help=DISTANCE_HELP)
 @click.option("--system", metavar="FILE[:NAME]", help="The system file, if it is not where it was.")
-def explain(trace: Path, format: str, system: str | None) -> int:
+def explain(trace: Path, format: str, distance: int, system: str | None) -> int:
     """Tell a trace step by step, and why the property is false at its end.
 
     Every step is run again by the interpreter first: a trace that the model cannot take is an error that
@@ -34,7 +39,6 @@ def explain(trace: Path, format: str, system: str | None) -> int:
     one_of("format", format, FORMATS, f"there are: {', '.join(FORMATS)}")
     from slotproof.counterexamples.errors import TraceError
     from slotproof.counterexamples.itf import read
-    from slotproof.counterexamples.story import story
     from slotproof.counterexamples.verify import verify
 
     file = read(trace)
@@ -51,8 +55,39 @@ def explain(trace: Path, format: str, system: str | None) -> int:
             f"slotproof: {trace}: the model has changed since; every step was checked again and is still one",
             err=True,
         )
-    click.echo(story(found, program, scenario=file.scenario), nl=False)
+    try:
+        text = told(file, found, program, format, distance)
+    except TraceError as error:
+        raise TraceError(f"{trace}: {error}") from None
+    click.echo(text, nl=False)
     return 0
+
+
+def told(file: TraceFile, trace: Trace, program: Program, format: str, distance: int) -> str:
+    """The trace in a format; ``TraceError`` where it cannot be read in it."""
+    if format == "mermaid":
+        from slotproof.counterexamples.sequence import mermaid
+
+        return mermaid(trace, program, scenario=file.scenario)
+    if format in ("svg", "dot"):
+        from slotproof.counterexamples.surroundings import dot, surroundings, svg
+
+        graph = surroundings(trace, program, distance)
+        return svg(graph, trace) if format == "svg" else dot(graph, trace)
+    if format == "pytest":
+        from slotproof.counterexamples.as_test import pytest_file
+
+        return pytest_file(
+            trace,
+            program,
+            scenario=file.scenario,
+            system_file=file.system_file,
+            candidate_file=file.candidate_file,
+            parameters=file.parameters,
+        )
+    from slotproof.counterexamples.story import story
+
+    return story(trace, program, scenario=file.scenario)
 
 
 def program_of_file(file: TraceFile, system_file: str | None) -> Program:

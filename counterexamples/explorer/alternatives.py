@@ -77,6 +77,15 @@ class Alternatives:
         evidence = Evidence(self.program, self.choices, {"state": state})
         return [self._choice(n, action, evidence) for n, action in enumerate(self.program.actions)]
 
+    def steps(self, state: Valuation) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Every enabled step that ``of`` looks at: the action's number and its arguments."""
+        evidence = Evidence(self.program, self.choices, {"state": state})
+        for number, action in enumerate(self.program.actions):
+            memo: dict[tuple[int, tuple[int, ...]], bool] = {}
+            for numbers in _arguments(action, prod(p.type.size for p in action.parameters)):
+                if self._first_false(number, action, numbers, evidence, memo) is None:
+                    yield number, numbers
+
     def _choice(self, number: int, action: ir.Action, evidence: Evidence) -> Choice:
         total = prod(p.type.size for p in action.parameters)
         memo: dict[tuple[int, tuple[int, ...]], bool] = {}
