@@ -1,7 +1,8 @@
 """The four pull requests: violated on the last release without the fix, gone on the first with it.
 
 By exhaustive search to closure, and by Z3 with the same length; swapping one decision of the fixed release
-back brings the fault back. No release is named anywhere but in the table of decisions.
+back brings the fault back. No release is named anywhere but in the table of decisions. Rows D01, F01, I01,
+L01 and X-4 of the obligations.
 """
 
 from __future__ import annotations

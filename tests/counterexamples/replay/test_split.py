@@ -1,7 +1,7 @@
 """Split and single server give the same text for every request, and the decode role keeps to its slots.
 
 The end-to-end test of the first pull request: the base model and three adapters on two slots, eight
-requests at once (D12, D13).
+requests at once (D12, D13, X-7).
 """
 
 import pytest

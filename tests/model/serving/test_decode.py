@@ -138,7 +138,7 @@ def waiting(s: Server) -> None:
 @pytest.mark.parametrize("stage", [running, finished, transferring, waiting])
 @pytest.mark.parametrize("queue", [[R2, R3], [R3, R2]])
 def test_each_stage_occupies_a_slot_and_only_the_blocked_candidate_stays(stage: Any, queue: Any) -> None:
-    """D07, D14: test_prealloc_lora_slots_cover_inflight_microbatches_and_queues, in both orders."""
+    """D07, D14, X-7: test_prealloc_lora_slots_cover_inflight_microbatches_and_queues, in both orders."""
     script = Script(one_slot("0.5.20"), limit=3)
 
     def queued(s: Server) -> None:

@@ -63,7 +63,7 @@ def finished_and_unloaded(of: str | Release) -> Script:
 
 
 def test_finish_unload_pick_kills_0_5_13() -> None:
-    """F08: the pass after the unload counts the finished row."""
+    """F08, X-7: the pass after the unload counts the finished row."""
     run = finished_and_unloaded("0.5.13.post1")
     schedule(run)
     assert run.crash == "fit-test-unknown-adapter"

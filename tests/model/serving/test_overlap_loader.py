@@ -58,7 +58,7 @@ def test_smallest_leak_has_one_slot_and_two_requests() -> None:
 
 
 def test_completed_stale_loads_are_reaped_before_capacity_check() -> None:
-    """L06: with room for one, the stale copy goes and the new one starts; it is not ready yet."""
+    """L06, X-7: with room for one, the stale copy goes and the new one starts; it is not ready yet."""
     run = script("0.5.13", slots=1)
     run.do("arrive", k=RANK0, r=R1, a=A)
     schedule(run)
@@ -74,7 +74,7 @@ def test_completed_stale_loads_are_reaped_before_capacity_check() -> None:
 
 
 def test_loaded_lora_reused_after_stale_event_drain() -> None:
-    """L07: B's call reaps A's ended copy; A is then ready without a second copy, while B is still copied.
+    """L07, X-7: B's call reaps A's ended copy; A is then ready without a second copy.
 
     Three slots: the base model keeps one, because it is the last to be evicted.
     """
@@ -96,7 +96,7 @@ def test_loaded_lora_reused_after_stale_event_drain() -> None:
 
 
 def test_pending_lora_load_must_complete_even_if_memory_pool_has_slot() -> None:
-    """L08: an adapter in a slot whose event is pending is not ready; nothing is fetched, the event stays."""
+    """L08, X-7: an adapter in a slot whose event is pending is not ready; the event stays."""
     run = script("0.5.13")
     run.do("arrive", k=RANK0, r=R1, a=A)
     before = schedule(run)

@@ -72,7 +72,7 @@ def routing(s: Server) -> Routing:
 
 
 def test_the_block_is_none_at_the_start_set_by_a_batch_and_cleared_by_an_idle_forward() -> None:
-    """I02, I03, I13: busy, idle, busy on one rank; the last busy forward is adapted."""
+    """I02, I03, I13, X-7: busy, idle, busy on one rank; the last busy forward is adapted."""
     script = Script(system_of("idle-rank", "0.5.17"))
     assert routing(script.state).held == set()
     script.do("arrive", k=RANK1, r=R1, a=A)
