@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
@@ -48,8 +48,9 @@ from slotproof.model.language.walk import statements_of
 def compile_system(system: System) -> Program:
     """The program of a system; ``LanguageError`` names the user's file and line where it is wrong."""
     constant: dict[int, Valuation] = {}
+    texts: dict[Callable[..., Any], Source] = {}
     while True:
-        compiler = Compiler(system, constant)
+        compiler = Compiler(system, constant, texts)
         program = compiler.program()
         written = compiler.all_written(program)
         unwritten = {c: program.columns[c].initial for c in range(len(program.columns)) if c not in written}
@@ -371,25 +372,31 @@ def ends(block: Block) -> bool:
 
 def digest(content: Any) -> str:
     """A hash of compiled content that does not depend on where its source lies."""
-    sha = hashlib.sha256()
+    parts: list[bytes] = []
+    names_of: dict[type, tuple[bytes, tuple[str, ...]]] = {}  # of dataclasses
 
     def feed(item: Any) -> None:
-        if isinstance(item, Site):
-            sha.update(item.text.encode())
+        kind = type(item)
+        if kind in names_of:
+            name, attributes = names_of[kind]
+            parts.append(name)
+            for attribute in attributes:
+                feed(getattr(item, attribute))
+        elif isinstance(item, Site):
+            parts.append(item.text.encode())
         elif isinstance(item, tuple):
-            sha.update(b"(")
+            parts.append(b"(")
             for x in item:
                 feed(x)
-            sha.update(b")")
+            parts.append(b")")
         elif is_dataclass(item) and not isinstance(item, type):
-            sha.update(type(item).__name__.encode())
-            for f in fields(item):
-                feed(getattr(item, f.name))
+            names_of[kind] = kind.__name__.encode(), tuple(f.name for f in fields(item))
+            feed(item)
         elif isinstance(item, type):
             names = [m.name for m in cast(Any, item)] if hasattr(item, "__members__") else []
-            sha.update(f"{item.__name__}{names}".encode())
+            parts.append(f"{item.__name__}{names}".encode())
         else:
-            sha.update(repr(item).encode() + b";")
+            parts.append(repr(item).encode() + b";")
 
     feed(content)
-    return sha.hexdigest()[:16]
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]

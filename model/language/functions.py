@@ -37,10 +37,16 @@ Signature = tuple[Any, ...]
 class Functions:
     """What is shared by all bodies of one compilation: helpers, sites, premises, crash causes.
 
-    ``constant_columns`` are those that no action writes, with their codes.
+    ``constant_columns`` are those that no action writes, with their codes; ``texts`` are sources that were
+    read in an earlier pass.
     """
 
-    def __init__(self, system: System, constant_columns: dict[int, Valuation]) -> None:
+    def __init__(
+        self,
+        system: System,
+        constant_columns: dict[int, Valuation],
+        texts: dict[Callable[..., Any], Source] | None = None,
+    ) -> None:
         self.system = system
         self.binding = Binding(system.name, system.parameters)
         self.constant_columns = constant_columns
@@ -60,7 +66,7 @@ class Functions:
         self._alternatives = {d.point: d.functions for d in system.decisions}
         self._points: dict[str, int] = {}
         self._decisions: list[Point] = []
-        self._texts: dict[Callable[..., Any], Source] = {}
+        self._texts = {} if texts is None else texts
         self._written: dict[int, frozenset[int]] = {}
 
     def text(self, function: Callable[..., Any]) -> Source:

@@ -38,6 +38,7 @@ class Source:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.name = function.__name__
+        self._hints: dict[str, Any] | None = None
         self.file = os.path.realpath(function.__code__.co_filename)
         try:
             lines, start = inspect.getsourcelines(function)
@@ -87,7 +88,12 @@ class Source:
         return tree
 
     def hints(self) -> dict[str, Any]:
-        """The annotations of parameters and result, evaluated."""
+        """The annotations of parameters and result, evaluated once."""
+        if self._hints is None:
+            self._hints = self._evaluated()
+        return self._hints
+
+    def _evaluated(self) -> dict[str, Any]:
         closure = inspect.getclosurevars(self.function).nonlocals
         try:
             return get_type_hints(self.function, localns=closure, include_extras=True)
