@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from slotproof.checker.usage import UsageProblem, near, one_of
 
 if TYPE_CHECKING:
     from slotproof.checker.compare import Comparison, Side
-    from slotproof.checker.runs import Finding, Subject
+    from slotproof.checker.runs import Finding, Search, Subject
     from slotproof.checker.verdict import Limits
 
 FORMATS = ("text", "json", "markdown", "junit", "github", "sarif")
@@ -209,6 +210,8 @@ def _verdicts(
     # The candidate's search compiles what both sides share; the base's finds it on disk.
     sides = (found.candidate, found.base)
     searches = plan([side.subjects[name] for side in sides for name in names], engines, asked)
+    if len(names) == 1:  # both sides begin at the same time
+        _compile_first(searches)
     findings, found.interrupted = run_remembered(searches, limits, workers, progress.bar, remember=remember)
     answers: dict[tuple[str, Subject], Finding] = {}
     for finding in findings:
@@ -228,6 +231,18 @@ def _verdicts(
                 for finding, is_base in ((before, True), (after, False)):
                     if finding.coverage is not None:
                         found.coverages[name, is_base] = finding.coverage, finding.remembered
+
+
+def _compile_first(searches: Sequence[Search]) -> None:
+    """Compile the machine code that all of some searches share, so that not each of them does."""
+    from slotproof.checker.explicit.native import native
+    from slotproof.checker.runs import program_of
+    from slotproof.model.language.errors import LanguageError
+
+    programs = {id(p): p for p in (program_of(s.subjects[0]) for s in searches)}
+    if len(searches) > 1 and len(programs) == 1:
+        with contextlib.suppress(LanguageError):  # told by the search
+            native(next(iter(programs.values())))
 
 
 def _behaviours(found: Comparison, names: Sequence[str], limits: Limits, progress: _Progress) -> None:

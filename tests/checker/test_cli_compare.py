@@ -86,6 +86,17 @@ def test_a_candidate_is_compared_by_its_file(run: Run) -> None:
     assert _changes(_compared(run, "mine.py", "mine.py", "--scenario", PINNED, status=0), "lost") == set()
 
 
+def test_what_refines_its_base_loses_nothing_and_the_other_way_round_it_may_do_more(run: Run) -> None:
+    """A failing handler that discards the states of its requests (0.5.14 to 0.5.19) is a step more."""
+    arguments = ["--scenario", "decode-admission"]
+    found = _compared(run, "0.5.14", "0.5.12", *arguments, status=0)
+    behaviour = found["decode-admission", "behaviour"]
+    assert (behaviour["change"], behaviour["base"]) == ("refines", "disconnect(r=r1)")
+    assert behaviour["candidate"] is None
+    found = _compared(run, "0.5.12", "0.5.14", *arguments, status=0)
+    assert found["decode-admission", "behaviour"]["change"] == "refined"
+
+
 MORE_STATE = """\
 class Mine(Server):
     dropped: Annotated[int, Range(0, 2)] = field(0, "requests that have been aborted, at most two")
