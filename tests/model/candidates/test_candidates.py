@@ -31,6 +31,13 @@ CURES = (
         ("decode-admission-pinned", "finish-unload"),
         frozenset({("decode-admission-pinned", "no-crash-fit-test-unknown-adapter")}),
     ),
+    # L16: three streams, and the zeroing of a slot before the copy into it.
+    Cure(
+        "zeroing_before_copy.py",
+        "0.5.23",
+        ("overlap-cancel",),
+        frozenset({("overlap-cancel", "right-adapter")}),
+    ),
     # D17: nobody on the decode role passes a candidate that the gate refuses.
     Cure("decode_in_order.py", "0.5.23", ("decode-admission",), frozenset()),
 )

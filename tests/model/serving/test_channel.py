@@ -21,8 +21,9 @@ from slotproof.model.language.errors import ModelError
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.releases import release
 from slotproof.model.serving import front, step
-from slotproof.model.serving.front import abort_in_scheduler, close, enqueue, use_count
+from slotproof.model.serving.front import abort_in_scheduler, close, enqueue, fence_holds, use_count
 from slotproof.model.serving.manager import unload_adapter
+from slotproof.model.serving.pool import end_zeroing
 from slotproof.model.serving.registry import leak_reference
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.step import tidy
@@ -138,6 +139,8 @@ def act_on(s: Channelled, k: Rank, message: Message) -> None:
     for a in Adapter:
         if message == unload_of(a):
             unload_adapter(s.ranks[k].manager, s.ranks[k].loader, s.ranks[k].pool, a)
+            if not fence_holds(s.ranks[k].scheduler):
+                end_zeroing(s.ranks[k].pool)
 
 
 @action
