@@ -122,40 +122,41 @@ def standings(trace: Trace, program: Program, interpreter: Interpreter) -> Itera
     """How each fair set of the program fares in the loop."""
     loop = loop_of(trace)
     names = [a.name for a in program.actions]
-    taken_steps = []
-    for i in range(loop, len(trace.steps)):
-        step, action = trace.steps[i], names.index(trace.steps[i].action)
+    round_: list[tuple[int, Valuation, int, tuple[int, ...]]] = []
+    for i, step in enumerate(trace.steps[loop:], loop):
+        action = names.index(step.action)
         numbers = interpreter.numbers(program.actions[action], dict(step.arguments))
-        taken_steps.append((i + 1, trace.states[i], action, numbers))
+        round_.append((i + 1, trace.states[i], action, numbers))
     states = range(loop, max(len(trace.steps), loop + 1))  # the last state of a loop is its first one again
+    offered = _Offers(trace, interpreter)
     for number, sets in enumerate(program.fairness):
         for values in every(sets.instances):
-            taken = next(
-                (i for i, state, a, n in taken_steps if interpreter.fair(number, values, state, a, n)), None
-            )
-            barred = (
-                i
-                for i in (states if taken is None else ())
-                if not possible(program, interpreter, number, values, trace.states[i])
-            )
-            if sets.strength == "weak":
-                yield Standing(sets, values, taken, next(barred, None), False)
-            else:
-                found = list(barred)
-                yield Standing(sets, values, taken, next(iter(found), None), len(found) == len(states))
+            taken = next((i for i, s, a, n in round_ if interpreter.fair(number, values, s, a, n)), None)
+            barred = [] if taken is not None else [i for i in states if not offered.some(number, values, i)]
+            first = barred[0] if barred else None
+            yield Standing(sets, values, taken, first, taken is None and len(barred) == len(states))
 
 
-def possible(
-    program: Program, interpreter: Interpreter, sets: int, values: Sequence[int], state: Valuation
-) -> bool:
-    """Whether a step of a fair set is possible in a state."""
-    for action in program.fairness[sets].actions:
-        for numbers in interpreter.all_arguments(program.actions[action]):
-            if interpreter.fair(sets, values, state, action, numbers) and not interpreter.blocked(
-                state, action, numbers
-            ):
-                return True
-    return False
+class _Offers:
+    """The steps that are possible in the states of a trace, found when they are asked for."""
+
+    def __init__(self, trace: Trace, interpreter: Interpreter) -> None:
+        self.trace = trace
+        self.interpreter = interpreter
+        self._known: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+
+    def some(self, sets: int, values: Sequence[int], i: int) -> bool:
+        """Whether a step of a fair set is possible in a state."""
+        return any(
+            self.interpreter.fair(sets, values, self.trace.states[i], action, numbers)
+            for action in self.interpreter.program.fairness[sets].actions
+            for numbers in self._of(i, action)
+        )
+
+    def _of(self, i: int, action: int) -> list[tuple[int, ...]]:
+        if (i, action) not in self._known:
+            self._known[i, action] = self.interpreter.possible(self.trace.states[i], action)
+        return self._known[i, action]
 
 
 def every(parameters: Sequence[Local]) -> Iterator[tuple[int, ...]]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotproof.model.language import Alike, LanguageError, System
+from slotproof.model.language import Alike, Fairness, LanguageError, System
 from slotproof.model.language.errors import Site
 from slotproof.model.language.surface import Action, Property, Witness
 from slotproof.model.language.symmetry import Interchangeable
 from slotproof.model.releases import RELEASES, Release
-from slotproof.model.serving import decode, front, ranks, sampling, step
+from slotproof.model.serving import decode, fairness, front, ranks, sampling, step
 from slotproof.model.serving.drawing import picture
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Loading, Loop, Request, Role, Traffic
@@ -89,8 +89,9 @@ class Scenario:
     """A configuration with a quick and a full size; ``full`` says what it changes of ``quick``.
 
     ``since`` says what has to change from a release on, because that release refuses the set-up before it
-    or allows more. ``initial`` makes the initial states where there is a choice among them.
-    ``interchangeable`` is for a search of orbits (``check --symmetry``).
+    or allows more. ``initial`` makes the initial states where there is a choice among them. ``fairness`` is
+    what progress rests on, and ``final`` says where the server may stop. ``interchangeable`` is for a search
+    of orbits (``check --symmetry``).
     """
 
     name: str
@@ -102,6 +103,8 @@ class Scenario:
     witnesses: Sequence[Witness] = field(default_factory=tuple)
     initial: Sequence[Action[Any]] = ()
     since: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fairness: Sequence[Fairness] = ()
+    final: Callable[..., bool] | None = None
     interchangeable: Sequence[Interchangeable] = (REQUESTS_OF_EQUAL_NAMES,)
 
     def parameters(self, full: bool = False, release: Release | None = None) -> dict[str, Any]:
@@ -134,7 +137,16 @@ class Scenario:
             choices=release.names(),
             interchangeable=tuple(self.interchangeable),
             drawing=picture if issubclass(release.state or Server, Server) else None,
+            fairness=tuple(_of_replaced(f, release.actions) for f in self.fairness),
+            final=self.final,
         )
+
+
+def _of_replaced(fair: Fairness, replaced: Mapping[str, Action[Any]]) -> Fairness:
+    """The fairness of the actions that a candidate has in place of those that it names."""
+    if not any(a.name in replaced for a in fair.actions):
+        return fair
+    return replace(fair, actions=tuple(replaced.get(a.name, a) for a in fair.actions))
 
 
 def _of_actions(judged: Property, replaced: Mapping[str, Action[Any]]) -> Property:
@@ -326,6 +338,93 @@ decode_admission_pinned = replace(
     full={**decode_admission.full, "slots": 3, "pinned": ["C"]},
 )
 
+finite_traffic = Scenario(
+    "finite-traffic",
+    "Three requests come once, each for an adapter of its own, and adapters are copied in the background.",
+    SINGLE_SERVER,
+    quick={
+        "requests": 3,
+        "adapters": 4,
+        "slots": 2,
+        "names": {"r1": ["A"], "r2": ["B"], "r3": ["C"]},
+        "unloadable": ["A"],
+        "loop": Loop.OVERLAP,
+        "loading": Loading.BACKGROUND,
+        "traffic": Traffic.ONCE,
+        "aborts": True,
+    },
+    full={"names": ANY_ADAPTER},
+    fairness=(*fairness.SINGLE_SERVER, *fairness.NO_RACE_IS_ALWAYS_LOST),
+    final=front.at_rest,
+)
+
+endless_traffic = Scenario(
+    "endless-traffic",
+    "Requests for a resident adapter keep coming, and one for another adapter waits for the slot.",
+    SINGLE_SERVER,
+    quick={
+        **finite_traffic.quick,
+        "adapters": 3,
+        "slots": 1,
+        "names": {"r1": ["A"], "r2": ["A"], "r3": ["B"]},
+        "unloadable": ["B"],
+        "traffic": Traffic.ENDLESS,
+    },
+    full={"names": {"r1": ["A"], "r2": ["A", "B"], "r3": ["B"]}},
+    fairness=finite_traffic.fairness,
+)
+
+copy_race = Scenario(
+    "copy-race",
+    "Two requests need one slot, and a copy may end in the same gap of the scheduler's pass every time.",
+    SINGLE_SERVER,
+    quick={
+        **finite_traffic.quick,
+        "requests": 2,
+        "adapters": 3,
+        "slots": 1,
+        "names": {"r1": ["A"], "r2": ["B"]},
+        "unloadable": [],
+        "aborts": False,
+    },
+    full={"requests": 3, "adapters": 4, "slots": 2, "names": {"r1": ["A"], "r2": ["B"], "r3": ["C"]}},
+    fairness=fairness.SINGLE_SERVER,
+    final=front.at_rest,
+)
+
+decode_finite_traffic = replace(
+    decode_admission,
+    name="decode-finite-traffic",
+    meaning="Three requests come to a decode server once, each for an adapter of its own.",
+    quick={
+        **decode_admission.quick,
+        "requests": 3,
+        "adapters": 4,
+        "names": {"r1": ["A"], "r2": ["B"], "r3": ["C"]},
+        "traffic": Traffic.ONCE,
+        "retraction": False,
+    },
+    full={"retraction": True, "names": {"r1": ["A"], "r2": ["A", "B"], "r3": ["C"]}},
+    fairness=fairness.DECODE_ROLE,
+    final=front.at_rest,
+)
+
+decode_endless_traffic = replace(
+    decode_admission,
+    name="decode-endless-traffic",
+    meaning="Requests for a resident adapter keep coming to a decode server, and one for another waits.",
+    quick={
+        **decode_admission.quick,
+        "requests": 3,
+        "names": {"r1": ["A"], "r2": ["A"], "r3": ["B"]},
+        "unloadable": ["B"],
+        "least_rows": 3,
+        "retraction": False,
+    },
+    full={"least_rows": 2},
+    fairness=fairness.DECODE_ROLE,
+)
+
 SCENARIOS: dict[str, Scenario] = {
     s.name: s
     for s in (
@@ -337,6 +436,11 @@ SCENARIOS: dict[str, Scenario] = {
         idle_rank,
         decode_admission,
         decode_admission_pinned,
+        finite_traffic,
+        endless_traffic,
+        copy_race,
+        decode_finite_traffic,
+        decode_endless_traffic,
         whole_server,
     )
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from slotproof.model import scenarios
 from slotproof.model.language.surface import Property, Witness
 from slotproof.model.scenarios import Scenario
-from slotproof.properties import forwards, metadata, queue, references, slots, witnesses
+from slotproof.properties import forwards, metadata, progress, queue, references, slots, witnesses
 
 SINGLE_SERVER: tuple[Property, ...] = (
     slots.slot_capacity,
@@ -52,6 +52,10 @@ DECODE_ROLE: tuple[Property, ...] = (
     queue.refused_waits,
 )
 
+SINGLE_SERVER_RUNS: tuple[Property, ...] = (*SINGLE_SERVER, progress.progress, progress.unload_completes)
+
+DECODE_ROLE_RUNS: tuple[Property, ...] = (*DECODE_ROLE, progress.progress, progress.unload_completes)
+
 PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "overlap-cancel": SINGLE_SERVER,
     "finish-unload": SINGLE_SERVER,
@@ -61,6 +65,11 @@ PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "idle-rank": DATA_PARALLEL_RANKS,
     "decode-admission": DECODE_ROLE,
     "decode-admission-pinned": DECODE_ROLE,
+    "finite-traffic": SINGLE_SERVER_RUNS,
+    "endless-traffic": SINGLE_SERVER_RUNS,
+    "copy-race": (*SINGLE_SERVER, progress.progress),
+    "decode-finite-traffic": DECODE_ROLE_RUNS,
+    "decode-endless-traffic": DECODE_ROLE_RUNS,
     "whole-server": SINGLE_SERVER,
 }
 
@@ -110,6 +119,33 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
         witnesses.unload_waits,
     ),
     "idle-rank": (witnesses.idle_beside_busy, witnesses.both_busy, witnesses.aborted_row),
+    "finite-traffic": (
+        witnesses.copies_in_parallel,
+        witnesses.orphaned_copy,
+        witnesses.slots_exhausted,
+        witnesses.between_candidates,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
+    ),
+    "endless-traffic": (
+        witnesses.slots_exhausted,
+        witnesses.between_candidates,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
+    ),
+    "copy-race": (witnesses.between_candidates, witnesses.slots_exhausted),
+    "decode-finite-traffic": (
+        witnesses.candidate_behind_full_slots,
+        witnesses.broken_transfer,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
+    ),
+    "decode-endless-traffic": (
+        witnesses.candidate_behind_full_slots,
+        witnesses.broken_transfer,
+        witnesses.adapter_unloaded,
+        witnesses.unload_waits,
+    ),
     "decode-admission": (
         witnesses.candidate_behind_full_slots,
         witnesses.broken_transfer,

@@ -22,6 +22,10 @@ from slotproof.model.language.operands import from_code, to_code
 from slotproof.model.language.program import Program
 from slotproof.model.language.source import Source, parts_of
 from slotproof.model.language.surface import Action, Property
+from slotproof.model.language.walk import expressions_of
+
+MOST_READ = 256
+"""State objects that are kept while properties and fairness are judged: of a lasso the same ones again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,9 @@ class Interpreter:
             (c.offset, c.offset + c.cells, c.initial) for c in program.columns if c.output and c.cells
         ]
         self._conjuncts: dict[int, list[Callable[..., bool]]] = {}
+        self._read: dict[Valuation, Any] = {}
         self._progress: dict[int, list[Callable[..., bool]]] = {}
-        wheres = [system.fairness[f.declared].where for f in program.fairness]
-        self._where = [None if where is None else self.linker.function(where) for where in wheres]
+        self._where = [system.fairness[f.declared].where for f in program.fairness]
 
     # -- values --------------------------------------------------------------------------------------
 
@@ -91,6 +95,14 @@ class Interpreter:
     def object(self, state: Valuation) -> Any:
         """The state object of a valuation."""
         return decode(self.program.state, state)
+
+    def _to_read(self, state: Valuation) -> Any:
+        """The state object of a valuation with outputs as before a step, for functions that write nothing."""
+        if state not in self._read:
+            if len(self._read) >= MOST_READ:
+                self._read.clear()
+            self._read[state] = self.object(self.fresh(state))
+        return self._read[state]
 
     # -- steps ---------------------------------------------------------------------------------------
 
@@ -156,6 +168,27 @@ class Interpreter:
                     raise
                 break
         return false
+
+    def possible(self, state: Valuation, number: int) -> list[tuple[int, ...]]:
+        """The arguments with which an action is enabled."""
+        subject = self._to_read(state)
+        action = self.program.actions[number]
+        names = {p.name for p in action.parameters}
+        for_all: list[Callable[..., bool]] = []
+        for_each: list[Callable[..., bool]] = []
+        for conjunct, test in zip(action.guard, self._guard(number), strict=True):
+            read = {e.name for e in expressions_of(conjunct.condition) if isinstance(e, ir.Local)}
+            (for_each if read & names else for_all).append(test)
+        found: list[tuple[int, ...]] = []
+        with model_errors():
+            for numbers in self.all_arguments(action):
+                arguments = self.arguments(action, numbers)
+                if for_all and not all(test(subject, **arguments) for test in for_all):
+                    return []
+                for_all = []  # true of all the others, too
+                if all(test(subject, **arguments) for test in for_each):
+                    found.append(numbers)
+        return found
 
     def _guard(self, number: int) -> list[Callable[..., bool]]:
         if number not in self._conjuncts:
@@ -251,7 +284,7 @@ class Interpreter:
         arguments = decoded(compiled.parameters, values)
         with model_errors():
             premise, goal = (
-                bool(part(self.object(self.fresh(state)), **arguments)) for part in self._progress[progress]
+                bool(part(self._to_read(state), **arguments)) for part in self._progress[progress]
             )
         return premise, goal
 
@@ -269,9 +302,10 @@ class Interpreter:
         where = self._where[sets]
         if where is None:
             return True
+        where = self.linker.function(where)
         wanted = where.__code__.co_varnames[1 : where.__code__.co_argcount]
         with model_errors():
-            return bool(where(self.object(self.fresh(state)), **{n: {**given, **own}[n] for n in wanted}))
+            return bool(where(self._to_read(state), **{n: {**given, **own}[n] for n in wanted}))
 
     def witnessed(self, witness: int, state: Valuation) -> bool:
         """Whether a state is the one that a witness describes."""

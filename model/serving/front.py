@@ -66,6 +66,11 @@ def held_for_samples(s: Server, a: Adapter) -> int:
     return 2 if s.tokenizer.warm_up is not None else 1
 
 
+def at_rest(s: Server) -> bool:
+    """No request is under way."""
+    return all(not is_under_way(s, r) for r in Request)
+
+
 def close(s: Server, r: Request) -> None:
     """Close a request's state; its answer is no longer on its way."""
     s.tokenizer.open -= {r}
