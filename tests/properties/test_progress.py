@@ -1,0 +1,104 @@
+"""What the server owes in the end: who waits for ever, on which release, and what cures it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slotproof.checker.temporal import check_progress
+from slotproof.checker.verdict import Holds, Verdict, Violated
+from slotproof.model.language import Fairness
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.system import System
+from slotproof.model.releases import Release, release
+from slotproof.model.serving import fairness, step
+from slotproof.properties import SCENARIOS
+
+NEWEST = release("0.5.23")
+
+
+def verdicts(system: System) -> dict[str, Verdict]:
+    program = compile_system(system)
+    return check_progress(program, program.choices(system.choices)).verdicts
+
+
+def of(scenario: str, one: Release) -> dict[str, Verdict]:
+    return verdicts(SCENARIOS[scenario].system(one))
+
+
+def changed(**rules: str | Callable[..., Any]) -> Release:
+    return NEWEST.replace(**rules)
+
+
+@pytest.mark.parametrize("scenario", ["finite-traffic", "decode-finite-traffic"])
+def test_with_finite_traffic_everybody_gets_in_and_unloads_end(scenario: str) -> None:
+    found = of(scenario, NEWEST)
+    assert found.keys() == {"progress", "unload-completes"}
+    assert all(isinstance(v, Holds) for v in found.values())
+
+
+@pytest.mark.parametrize("scenario", ["endless-traffic", "decode-endless-traffic"])
+def test_requests_for_a_resident_adapter_starve_another(scenario: str) -> None:
+    """D17 on the decode role, X-6 on the single one: nothing makes room for who is refused."""
+    found = of(scenario, NEWEST)["progress"]
+    assert isinstance(found, Violated)
+    assert found.trace.loop is not None
+    loop = found.trace.steps[found.trace.loop :]
+    arrived = [s.arguments["a"] for s in loop if s.action == "arrive"]
+    assert len(arrived) >= 2  # a request of the adapter comes before the last one of it is gone
+    assert len(set(arrived)) == 1
+    assert isinstance(of(scenario, NEWEST)["unload-completes"], Holds)
+
+
+def test_who_stops_at_the_first_refused_starves_nobody() -> None:
+    """What the drainer is for, at its simplest: behind a refused request others wait, and its slot comes."""
+    first_come = changed(refusal_ends_the_pass="stops_at_the_refused")
+    assert isinstance(of("endless-traffic", first_come)["progress"], Holds)
+
+
+def test_copies_that_nobody_reaps_leave_a_request_waiting() -> None:
+    """L01: the entry of a copy whose requests were cancelled takes the slot for good."""
+    unreaped = changed(reap_first="reap_nothing", copy_status="by_its_event")
+    found = of("finite-traffic", unreaped)["progress"]
+    assert isinstance(found, Violated)
+    assert any(s.action == "abort" for s in found.trace.steps)
+
+
+@pytest.mark.parametrize("scenario", ["finite-traffic", "decode-finite-traffic"])
+def test_an_unload_waits_for_a_lost_reference_for_good(scenario: str) -> None:
+    """L16, #34205: the count of an echo that releases nothing never comes to zero."""
+    losing = changed(echo_releases="only_outputs_release", error_releases_twice="by_output_and_by_handler")
+    found = of(scenario, losing)["unload-completes"]
+    assert isinstance(found, Violated)
+
+
+def test_two_copies_evict_each_other_if_each_ends_in_the_same_gap() -> None:
+    """L15: it takes a copy that ends between the same two questions in every pass."""
+    racing = SCENARIOS["copy-race"].system(NEWEST)
+    found = verdicts(racing)["progress"]
+    assert isinstance(found, Violated)
+    assert found.trace.loop is not None
+    loop = [s.action for s in found.trace.steps[found.trace.loop :]]
+    assert loop.count("copy_ends") == 2
+    calm = replace(racing, fairness=(*racing.fairness, *fairness.NO_RACE_IS_ALWAYS_LOST))
+    assert isinstance(verdicts(calm)["progress"], Holds)
+    reaping_its_own = changed(reap_first="reap_nothing", copy_status="by_its_event")
+    assert isinstance(of("copy-race", reaping_its_own)["progress"], Holds)
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        lambda f: f is fairness.SINGLE_SERVER[0],
+        lambda f: f.actions == (step.copy_ends,),
+        lambda f: f.where is fairness.last_token,
+    ],
+    ids=["scheduler", "copies", "last token"],
+)
+def test_each_assumption_is_needed(left_out: Callable[[Fairness], bool]) -> None:
+    system = SCENARIOS["finite-traffic"].system(NEWEST)
+    kept = tuple(f for f in system.fairness if not left_out(f))
+    assert isinstance(verdicts(replace(system, fairness=kept))["progress"], Violated)
