@@ -1,4 +1,4 @@
-"""``slotproof list``: the releases, scenarios, properties and decisions that there are."""
+"""``slotproof list``: the releases, scenarios, properties, decisions and obligations that there are."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ Examples:
   slotproof list decisions"""
 
 
-@click.command("list", epilog=EXAMPLES, short_help="The releases, scenarios, properties or decisions.")
+@click.command(
+    "list", epilog=EXAMPLES, short_help="The releases, scenarios, properties, decisions or obligations."
+)
 @click.argument("what", shell_complete=completion.of_names(lambda: LISTS))
 def listing(what: str) -> int:
-    """Print the releases, scenarios, properties or decisions, each with its meaning."""
+    """Print the releases, scenarios, properties, decisions or obligations, each with its meaning.
+
+    An obligation is a row of what the four pull requests that the project started from are about: what is
+    asked, and the tests of the project that check it, or why nothing does.
+    """
     one_of("list", what, LISTS, f"there are: {', '.join(LISTS)}")
     import textwrap
 
@@ -76,6 +82,17 @@ def _decisions() -> Iterator[Entry]:
         yield decision.point.name, "\n".join([_line(point), *alternatives])
 
 
+def _obligations() -> Iterator[Entry]:
+    import json
+    from importlib.resources import files
+
+    text = files("slotproof.properties").joinpath("obligations.json").read_text(encoding="utf-8")
+    for entry in json.loads(text):
+        tests = ", ".join(entry["tests"])
+        where = f"checked in {tests}" if tests else f"not checked: {entry['reason']}"
+        yield entry["row"], f"{entry['asked']}\n{where}"
+
+
 def _sizes(sizes: Mapping[str, object]) -> str:
     from slotproof.checker.report.words import shown
 
@@ -91,4 +108,5 @@ LISTS: dict[str, Callable[[], Iterator[Entry]]] = {
     "scenarios": _scenarios,
     "properties": _properties,
     "decisions": _decisions,
+    "obligations": _obligations,
 }

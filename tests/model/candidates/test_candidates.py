@@ -1,4 +1,4 @@
-"""The candidates that this project ships: what each is for, and that it loses nothing."""
+"""The candidates that this project ships: what each is for, and that it loses nothing (F10, X-2)."""
 
 from __future__ import annotations
 
