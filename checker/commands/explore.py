@@ -1,4 +1,4 @@
-"""``slotproof explore``: a counterexample as a page."""
+"""``slotproof explore``: a counterexample as a page, or a system to walk through."""
 
 from __future__ import annotations
 
@@ -7,36 +7,79 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slotproof.checker.usage import UsageProblem
+from slotproof.checker.commands.subject import one_subject
+from slotproof.checker.usage import UsageProblem, one_of
 
 if TYPE_CHECKING:
+    from slotproof.checker.runs import Subject
+    from slotproof.counterexamples.explorer.live import Ground
     from slotproof.counterexamples.explorer.opening import Opened
     from slotproof.counterexamples.itf import TraceFile
     from slotproof.model.language.program import Program
 
 EXAMPLES = """\b
-Example:
-  slotproof explore overlap-cancel.no-slot-leak.0.5.12.post1.itf.json --html leak.html"""
+Examples:
+  slotproof explore overlap-cancel.no-slot-leak.0.5.12.post1.itf.json --html leak.html
+  slotproof explore overlap-cancel --release 0.5.12.post1 --beside 0.5.13"""
 
 
-@click.command(epilog=EXAMPLES)
-@click.argument("trace", type=click.Path(path_type=Path))
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the page to FILE.")
-@click.option("--system", metavar="FILE[:NAME]", help="The system file, if it is not where it was.")
-def explore(trace: Path, html: Path | None, system: str | None) -> int:
-    """Show a trace step by step as a page: what each step does, what is false, and what else could be.
+@click.command(epilog=EXAMPLES, short_help="A trace or a scenario as a page to step through.")
+@click.argument("subject", metavar="TRACE|SCENARIO", required=False)
+@click.option(
+    "--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the page of a trace to FILE."
+)
+@click.option("--release", metavar="R", help="Walk this release; by default the latest.")
+@click.option("--beside", metavar="R", help="Take the same steps on this release, and show where they part.")
+@click.option("--full", is_flag=True, help="Take the scenario's full size.")
+@click.option("--system", metavar="FILE[:NAME]", help="A system of one's own, or the one of the trace.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="Answer on this port.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+def explore(
+    subject: str | None,
+    html: Path | None,
+    release: str | None,
+    beside: str | None,
+    full: bool,
+    system: str | None,
+    settings: tuple[str, ...],
+    port: int | None,
+    no_browser: bool,
+) -> int:
+    """Show a trace step by step as a page, or walk through a scenario by hand.
 
-    The page is one file that needs no network: it opens from disk, and can be kept or mailed.
+    With --html the page is one file that needs no network: it opens from disk, and can be kept or mailed.
+    Without, a server on this machine's loopback address shows it, where steps can be taken and taken back,
+    and a search runs to the next violation. The address names the steps: it can be kept and sent.
     """
+    if subject is not None and (subject.endswith(".json") or Path(subject).is_file()):
+        for name, given in {"--release": release, "--full": full, "--set": settings}.items():
+            if given:
+                raise UsageProblem(f"{name} does not go with a trace, which says itself what it is of")
+        return _trace(Path(subject), html, beside, system, port, no_browser)
+    if html is not None:
+        raise UsageProblem("--html writes the page of a trace; name its file (slotproof check writes them)")
+    ground = _ground(one_subject(subject, release, full, system, settings), beside, ())
+    return _serve(ground, port, no_browser)
+
+
+def _trace(
+    path: Path, html: Path | None, beside: str | None, system: str | None, port: int | None, no_browser: bool
+) -> int:
     from slotproof.checker.commands.explain import program_of_file
     from slotproof.counterexamples.itf import read
 
-    file = read(trace)
+    file = read(path)
     program = program_of_file(file, system)
-    if html is None:
-        raise UsageProblem("name the file for the page: --html FILE")
-    write_page(html, page_of(file, program))
-    return 0
+    if html is not None:
+        if beside:
+            raise UsageProblem("--beside needs the live page; leave --html out")
+        write_page(html, page_of(file, program))
+        return 0
+    return _serve(_ground_of_trace(file, program, beside), port, no_browser)
+
+
+# -- the page of a trace ---------------------------------------------------------------------------------
 
 
 def page_of(file: TraceFile, program: Program) -> str:
@@ -81,3 +124,114 @@ def write_page(path: Path, page: str) -> None:
         raise UsageProblem(
             f"{path}: the page cannot be written: {error.strerror}; name a file in a folder that is yours"
         ) from None
+
+
+# -- live ------------------------------------------------------------------------------------------------
+
+
+def _ground(subject: Subject, beside: str | None, path: tuple[str, ...]) -> Ground:
+    """A scenario on every release, or a system of one's own alone."""
+    from dataclasses import replace
+
+    from slotproof.checker.runs import chosen, program_of, start_afresh
+    from slotproof.counterexamples.explorer.live import Ground, Place
+
+    start_afresh()
+
+    def build(name: str) -> tuple[Program, tuple[int, ...]]:
+        one = subject if subject.file else replace(subject, release=name)
+        program = program_of(one)
+        return program, program.choices(chosen(one, program))
+
+    if subject.file is not None:
+        if beside:
+            raise UsageProblem("--beside names a release, and a system of one's own has none")
+        program, _ = build("")
+        return Ground(program.name, (program.name,), build, Place(program.name, "", path))
+    from slotproof.model.releases import RELEASES
+
+    assert subject.release is not None
+    _known(beside)
+    title = f"{subject.scenario}, {subject.size} size" if subject.full else str(subject.scenario)
+    build(subject.release)  # what is wrong with it is said before a page opens
+    return Ground(title, tuple(RELEASES), build, Place(subject.release, beside or "", path))
+
+
+def _ground_of_trace(file: TraceFile, program: Program, beside: str | None) -> Ground:
+    """The trace's own system, with its steps as the first path, and the other releases of its scenario."""
+    from slotproof.counterexamples.explorer.live import Ground, Place
+    from slotproof.counterexamples.explorer.opening import opened
+    from slotproof.counterexamples.verify import call
+
+    found = opened(file, program)
+    walk = found.walk
+    path = [*([call(walk.start)] if walk.start else []), *(call(step) for step in walk.steps)]
+    own = walk.subject or program.name
+    notices = list(found.notices)
+    if walk.loop is not None:
+        notices.append(f"The steps from {walk.loop + 1} on repeat for ever; --html shows the loop as one.")
+    releases = _others(file)
+    if beside:
+        one_of("release", beside, releases, "slotproof list releases")
+
+    def build(name: str) -> tuple[Program, tuple[int, ...]]:
+        if name == own:
+            return program, walk.choices
+        from slotproof.model.language.compile import compile_system
+        from slotproof.model.releases import release
+        from slotproof.properties import SCENARIOS
+
+        system = SCENARIOS[file.scenario].system(release(name)).with_parameters(**file.parameters)
+        compiled = compile_system(system)
+        return compiled, compiled.choices(system.choices)
+
+    names = tuple(dict.fromkeys((own, *releases)))
+    return Ground(file.scenario, names, build, Place(own, beside or "", tuple(path)), tuple(notices))
+
+
+def _others(file: TraceFile) -> tuple[str, ...]:
+    if file.system_file is not None:
+        return ()
+    from slotproof.model.releases import RELEASES
+
+    return tuple(RELEASES)
+
+
+def _known(release: str | None) -> None:
+    if release is not None:
+        from slotproof.model.releases import RELEASES
+
+        one_of("release", release, RELEASES, "slotproof list releases")
+
+
+def _serve(ground: Ground, port: int | None, no_browser: bool) -> int:
+    try:
+        from slotproof.counterexamples.explorer.server import listening, serve
+    except ImportError as error:
+        raise UsageProblem(
+            f"a live page needs '{error.name}', which is not installed: pip install 'slotproof[explore]',"
+            " or write the page of a trace with --html FILE"
+        ) from None
+    try:
+        on = listening(port)
+    except OSError as error:
+        raise UsageProblem(
+            f"--port {port}: cannot be had: {error.strerror}; name another, or none to take a free one"
+        ) from None
+
+    def ready(address: str) -> None:
+        click.echo(f"The explorer is at {address} (Ctrl-C ends it)")
+        if not (no_browser or _opened(address)):
+            click.echo("No browser could be started; open the address in one on this machine.", err=True)
+
+    serve(ground, on, ready)
+    return 0
+
+
+def _opened(address: str) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False

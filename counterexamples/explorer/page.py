@@ -14,19 +14,20 @@ import jinja2
 from markupsafe import Markup
 
 STYLE = ("base.css", "timeline.css", "panels.css")
-SCRIPT = ("elements.js", "timeline.js", "panels.js", "keys.js", "main.js")
+SCRIPT = ("elements.js", "timeline.js", "panels.js", "live.js", "keys.js", "main.js")
 """The parts of the page, in order. The scripts share one scope: what a file declares, later ones use."""
+
+SELF = "'self'"
 
 
 def render(data: Mapping[str, Any], story: str = "") -> str:
     """The page as one text. ``story`` is what a reader without scripts gets."""
-    style = "\n".join(_part(name) for name in STYLE)
-    script = "\n".join(_part(name) for name in SCRIPT)
+    style, script = _whole(STYLE), _whole(SCRIPT)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_part("page.html.jinja"))
     return template.render(
         title=page_title(data),
-        policy=policy(style, script),
+        policy=policy(style, script, SELF if data.get("live") else "'none'"),
         style=Markup(style),
         script=Markup(script),
         data=Markup(as_script(data)),
@@ -47,6 +48,16 @@ def policy(style: str, script: str, connect: str = "'none'") -> str:
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)};"
         f" connect-src {connect}; img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def served_policy() -> str:
+    """The policy of a live page, as a header: it may ask its own server, and stand in no frame."""
+    return f"{policy(_whole(STYLE), _whole(SCRIPT), SELF)}; frame-ancestors 'none'"
+
+
+@cache
+def _whole(names: tuple[str, ...]) -> str:
+    return "\n".join(_part(name) for name in names)
 
 
 def _hash(text: str) -> str:

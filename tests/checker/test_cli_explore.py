@@ -6,6 +6,10 @@ import html
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -129,4 +133,81 @@ def test_a_file_that_was_edited_is_refused_with_the_step(run: Run, trace: Path) 
     result = run("explore", TRACE, "--html", "page.html")
     assert result.exit_code == 2
     assert "step 1, buy(), is no step of the model" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+# -- live ------------------------------------------------------------------------------------------------
+
+
+def served(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+    """``slotproof explore`` in a process of its own, and the address that it prints."""
+    pytest.importorskip("uvicorn", reason="the extra [explore] is not installed")
+    command = [sys.executable, "-m", "slotproof.checker", "explore", *arguments, "--no-browser"]
+    started = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert started.stdout is not None
+    line = started.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:\d+/", line)
+    if found is None:
+        _, errors = started.communicate(timeout=60)
+        pytest.fail(f"no address: {line!r} {errors}")
+    return started, found[0]
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The status and the errors of a process after Ctrl-C."""
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+@pytest.mark.usefixtures("trace")
+def test_two_explorers_at_once_and_a_port_that_is_taken(run: Run, tmp_path: Path) -> None:
+    one, first = served(tmp_path, TRACE)
+    other, second = served(tmp_path, "--system", "my_shop.py:shop")
+    try:
+        assert first != second
+        page = urllib.request.urlopen(first, timeout=60).read().decode()
+        assert "room-for-more is violated" in page
+        assert '"path":["opens(a=' in page
+        walk = json.load(urllib.request.urlopen(f"{second}walk", timeout=60))
+        assert walk["finding"] is None
+        port = first.rstrip("/").rpartition(":")[2]
+        taken = run("explore", TRACE, "--port", port, "--no-browser")
+        assert taken.exit_code == 2
+        assert f"--port {port}: cannot be had: Address already in use; name another" in taken.stderr
+    finally:
+        ends = [ended(one), ended(other)]
+    assert ends == [(0, ""), (0, "")]
+
+
+@pytest.mark.usefixtures("trace")
+def test_without_the_extra_the_message_says_what_to_install(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "slotproof.counterexamples.explorer.server", raising=False)
+    result = run("explore", TRACE, "--no-browser")
+    assert result.exit_code == 2
+    assert "pip install 'slotproof[explore]', or write the page of a trace with --html FILE" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["overlap-cancle"], "there is no scenario 'overlap-cancle'; did you mean overlap-cancel?"),
+        (["overlap-cancel", "--release", "0.5.99"], "there is no release '0.5.99'"),
+        (["overlap-cancel", "--beside", "0.5.99"], "there is no release '0.5.99'"),
+        (["overlap-cancel", "--html", "x.html"], "--html writes the page of a trace"),
+        ([], "name a scenario"),
+        (["nothing.itf.json"], "nothing.itf.json: there is no such file"),
+        (["nothing.itf.json", "--full"], "--full does not go with a trace"),
+    ],
+)
+def test_wrong_use_is_one_line(run: Run, arguments: list[str], message: str) -> None:
+    result = run("explore", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1

@@ -5,7 +5,7 @@ function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    if (name.startsWith("on") && typeof value === "function") made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? "" : value);
   }
   for (const child of children.flat(Infinity)) {

@@ -50,7 +50,7 @@ function recall() {
 
 function onGone(at) {
   try {
-    history.replaceState(null, "", `#step=${at}`);
+    history.replaceState(null, "", `${location.pathname === "/" ? location.search : ""}#step=${at}`);
   } catch { /* some viewers of files have no history */ }
 }
 
@@ -70,7 +70,10 @@ function drawControls() {
 function drawAll(at) {
   drawFinding();
   drawNotices();
+  drawLive();
   drawTimeline();
+  drawBeside();
+  fitTimeline();
   drawSteps();
   drawAbout();
   now = -1;

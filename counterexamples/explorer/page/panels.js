@@ -54,6 +54,7 @@ function drawNow(at) {
     el("div", { class: "title" }, el("h2", {}, title), step.actor && el("span", { class: "tag" }, step.actor)),
     el("p", { class: "sentence" }, prose(step.sentence)),
     sources(step),
+    steppable(at),
     step.crash && el("p", { class: "wrong" }, `✗ Here the modelled program dies: ${step.crash}.`),
     marks(at),
     changes(step),
@@ -61,6 +62,17 @@ function drawNow(at) {
     alternatives(at),
     inWords(at),
   ].filter(Boolean));
+}
+
+/* Of a live page: the steps that can be taken, at hand. */
+function steppable(at) {
+  if (!data.live) return null;
+  const next = at + 1 < data.steps.length ? data.steps[at + 1].call : null;
+  const can = data.following[at].filter((c) => c.enabled.length);
+  return el("section", { class: "steppable", "aria-label": "What can happen next" }, el("h3", {}, "What can happen next: take a step"),
+    can.length ? el("ul", { class: "choices" }, can.map((c) => el("li", {}, el("strong", {}, c.action),
+      c.actor && el("small", {}, ` ${c.actor}`), enabled(c, next, "taken next"))))
+      : el("p", { class: "muted" }, "Nothing."));
 }
 
 function sources(step) {
@@ -145,7 +157,7 @@ function alternatives(at) {
   }
   if (data.following[at].length) {
     const next = at + 1 < data.steps.length ? data.steps[at + 1].call : null;
-    box.append(el("details", { class: "next" }, el("summary", {}, "What can happen next"),
+    box.append(el("details", { class: "next", open: false }, el("summary", {}, data.live ? "What is blocked, and by what" : "What can happen next"),
       choices(data.following[at], next, "taken next")));
   }
   return box;
@@ -160,8 +172,10 @@ function choices(list, taken, word) {
 
 function enabled(choice, taken, word) {
   if (!choice.enabled.length) return null;
-  return el("div", { class: "calls" }, choice.enabled.map((call) => el("span", { class: call === taken ? "taken" : "" },
-    call === taken ? `${call} ← ${word}` : call)), choice.more > 0 && el("small", {}, `and ${choice.more} more`));
+  const can = data.live && word !== "taken";
+  return el("div", { class: "calls" }, choice.enabled.map((call) => el(can ? "button" : "span", {
+    class: call === taken ? "taken" : "", type: can && "button", onclick: can && (() => take(call)),
+  }, call === taken ? `${call} ← ${word}` : call)), choice.more > 0 && el("small", {}, `and ${choice.more} more`));
 }
 
 function blocked(choice) {

@@ -1,6 +1,6 @@
 /* The picture over time. It is drawn once for a walk; a step moves the cursor alone. */
 
-const timeline = { box: byId("timeline"), cursor: null, ticks: [] };
+const timeline = { box: byId("timeline"), cursors: [], ticks: [] };
 
 function column(element, first, last = first) {
   element.style.left = `calc(var(--cell) * ${first} + 1px)`;
@@ -66,29 +66,38 @@ function loopRow() {
 }
 
 function drawTimeline() {
+  timeline.cursors = [drawBands(timeline.box, data, isFault())];
+}
+
+const isFault = () => (data.finding && data.finding.kind === "violation" && data.loop === null ? data.finding.step : null);
+
+/* Draw the rows of a view of the data into a box; returns the cursor that moves over them. */
+function drawBands(box, view, fault) {
   const tracks = el("div", { class: "tracks" });
-  timeline.cursor = el("div", { class: "cursor" });
-  tracks.append(ticks());
-  const loop = loopRow();
-  if (loop) tracks.append(loop);
-  tracks.append(bandTitle("Whose step it is"), ...lanes());
-  for (const band of data.bands) {
+  const cursor = el("div", { class: "cursor" });
+  if (view === data) {
+    tracks.append(ticks());
+    const loop = loopRow();
+    if (loop) tracks.append(loop);
+    tracks.append(bandTitle("Whose step it is"), ...lanes());
+  }
+  for (const band of view.bands) {
     tracks.append(bandTitle(band.title, band.legend, band.note));
     for (const line of band.rows) {
       tracks.append(row(line.name, line.segments.map((segment) => [bar(segment), marksOf(segment)])));
     }
   }
-  if (data.finding && data.finding.kind === "violation" && data.loop === null) {
-    const fault = el("div", { class: "fault" });
-    fault.style.left = `calc(var(--label) + var(--cell) * ${data.finding.step})`;
-    tracks.append(fault);
+  if (fault !== null) {
+    const frame = el("div", { class: "fault" });
+    frame.style.left = `calc(var(--label) + var(--cell) * ${fault})`;
+    tracks.append(frame);
   }
-  tracks.append(timeline.cursor);
-  timeline.box.replaceChildren(tracks);
-  timeline.box.setAttribute("tabindex", "0");
-  timeline.box.setAttribute("role", "region");
-  timeline.box.style.setProperty("--count", data.steps.length);
-  fitTimeline();
+  tracks.append(cursor);
+  box.replaceChildren(tracks);
+  box.setAttribute("tabindex", "0");
+  box.setAttribute("role", "region");
+  box.style.setProperty("--count", view.steps.length);
+  return cursor;
 }
 
 function fitTimeline() {
@@ -97,12 +106,14 @@ function fitTimeline() {
   const least = room < 500 ? 34 : 40;
   timeline.cell = Math.max(least, Math.min(260, Math.floor(room / data.steps.length)));
   timeline.label = label;
-  timeline.box.style.setProperty("--cell", `${timeline.cell}px`);
-  timeline.box.classList.toggle("tight", timeline.cell < 66);
+  for (const box of document.querySelectorAll(".timeline")) {
+    box.style.setProperty("--cell", `${timeline.cell}px`);
+    box.classList.toggle("tight", timeline.cell < 66);
+  }
 }
 
 function moveCursor(at) {
-  timeline.cursor.style.left = `calc(var(--label) + var(--cell) * ${at})`;
+  for (const cursor of timeline.cursors) cursor.style.left = `calc(var(--label) + var(--cell) * ${at})`;
   timeline.ticks.forEach((tick, i) => {
     if (i === at) tick.setAttribute("aria-current", "step");
     else tick.removeAttribute("aria-current");

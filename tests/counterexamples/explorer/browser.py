@@ -65,6 +65,12 @@ class Browser:
         self.run("arguments[0].scrollIntoView({block: 'center'})", element)
         element.click()
 
+    def wait(self, selector: str, text: str) -> None:
+        """Wait until an element shows this text."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, 60).until(lambda _: text in self.text(selector))
+
     def complaints(self) -> list[str]:
         """What the browser has written to its console since the last look."""
         return [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
