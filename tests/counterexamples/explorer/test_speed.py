@@ -38,7 +38,8 @@ def long_walk() -> Walk:
     choices = program.choices(system.choices)
     interpreter, alternatives = Interpreter(program, choices), Alternatives(program, choices)
     chance = random.Random(1)
-    states, steps = [program.start], []
+    states = [program.start]
+    steps: list[Step] = []
     while len(steps) < STEPS:
         possible = list(alternatives.steps(interpreter.stored(states[-1])))
         by_action = sorted({number for number, _ in possible})
