@@ -64,7 +64,7 @@ def test_a_row_has_a_test_that_names_it_or_a_reason(row: str) -> None:
 
 
 def test_the_command_line_tells_what_the_page_says() -> None:
-    """``properties/obligations.json`` is what the package has of the page; this writes it anew if asked to."""
+    """``properties/obligations.json`` is what the package has of the page; it is written anew on demand."""
     said = [
         {
             "row": row,

@@ -1,4 +1,4 @@
-"""The candidates that this project ships: what each is for, and that it loses nothing (F10, X-2)."""
+"""The candidates that this project ships: what each is for, and that it loses nothing (D17, F10, X-2)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,12 @@ CURES = (
         frozenset({("overlap-cancel", "right-adapter")}),
     ),
     # D17: nobody on the decode role passes a candidate that the gate refuses.
-    Cure("decode_in_order.py", "0.5.23", ("decode-admission",), frozenset()),
+    Cure(
+        "decode_in_order.py",
+        "0.5.23",
+        ("decode-endless-traffic",),
+        frozenset({("decode-endless-traffic", "progress")}),
+    ),
 )
 
 
