@@ -54,7 +54,12 @@ DECODE_ROLE: tuple[Property, ...] = (
 
 SINGLE_SERVER_RUNS: tuple[Property, ...] = (*SINGLE_SERVER, progress.progress, progress.unload_completes)
 
-DECODE_ROLE_RUNS: tuple[Property, ...] = (*DECODE_ROLE, progress.progress, progress.unload_completes)
+DECODE_ROLE_RUNS: tuple[Property, ...] = (
+    *DECODE_ROLE,
+    forwards.split_equals_single,
+    progress.progress,
+    progress.unload_completes,
+)
 
 PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "overlap-cancel": SINGLE_SERVER,

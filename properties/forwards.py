@@ -54,3 +54,22 @@ def right_adapter(before: Server, after: Server) -> bool:
         )
         for k in Rank
     )
+
+
+@step_invariant
+def split_equals_single(before: Server, after: Server) -> bool:
+    """Each token of the decode role is computed with the adapter that the request came with, and its KV.
+
+    A single server for which ``right_adapter`` holds uses that one, too: for every token the two agree,
+    whatever batches the two form.
+    """
+    return all(
+        all(
+            r not in after.ranks[k].forward.misrouted
+            and r in after.ranks[k].forward.launched
+            and after.adapter[r] == before.adapter[r]
+            and after.adapter[r] in after.ranks[k].pool.resident
+            for r in after.ranks[k].forward.results
+        )
+        for k in Rank
+    )

@@ -10,14 +10,22 @@ import pytest
 
 from slotproof.checker.temporal import check_progress
 from slotproof.checker.verdict import Holds, Verdict, Violated
-from slotproof.model.language import Fairness
+from slotproof.model.language import Fairness, Set
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.system import System
 from slotproof.model.releases import Release, release
 from slotproof.model.serving import fairness, step
+from slotproof.model.serving.pool import Pool
+from slotproof.model.serving.vocabulary import Adapter
 from slotproof.properties import SCENARIOS
+from tests.model.serving.runs import system_of, violations
 
 NEWEST = release("0.5.23")
+
+
+def makes_nothing_resident(pool: Pool, needed: Set[Adapter], gone: Set[Adapter]) -> Set[Adapter]:
+    """A mutated ``make_resident``."""
+    return needed - needed
 
 
 def verdicts(system: System) -> dict[str, Verdict]:
@@ -87,6 +95,24 @@ def test_two_copies_evict_each_other_if_each_ends_in_the_same_gap() -> None:
     assert isinstance(verdicts(calm)["progress"], Holds)
     reaping_its_own = changed(reap_first="reap_nothing", copy_status="by_its_event")
     assert isinstance(of("copy-race", reaping_its_own)["progress"], Holds)
+
+
+@pytest.mark.parametrize("one", ["0.5.20", "0.5.23"])
+def test_split_and_single_server_use_the_same_adapter_for_every_token(one: str) -> None:
+    """D12: on the decode role as on a single server that loads with the forward."""
+    assert "split-equals-single" not in violations(system_of("decode-finite-traffic", one))
+    assert "right-adapter" not in violations(system_of("finish-unload", one))
+
+
+def test_a_row_without_a_slot_of_its_own_tells_split_and_single_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("slotproof.model.serving.forward.make_resident", makes_nothing_resident)
+    astray = NEWEST.replace(adapter_without_slot="reads_slot_zero")
+    found = violations(
+        replace(system_of("decode-finite-traffic", astray), name="fetches nothing", witnesses=())
+    )
+    assert "split-equals-single" in found
 
 
 @pytest.mark.parametrize(
