@@ -306,7 +306,7 @@ class Teller:
         elif finding.kind == "witness":
             why = self._witnessed(name, walk.states[-1])
         also = {
-            j.name: i
+            f"no-crash-{p.crash}" if j.name == "no-crash" else j.name: i
             for i, p in reversed(list(enumerate(positions)))
             for j in p.judgements
             if j.status == "false" and j.name != short

@@ -8,6 +8,7 @@ const KEYS = [
   [["v"], "the step where a property is false", () => go(nextWrong())],
   [["e"], "show or hide what else could have happened", () => toggleInstead()],
   [["t"], "dark, light, or as the system has it", () => changeTheme()],
+  ...(data.live ? [[["u"], "take the last step back", () => takeBack()], [["r"], "run to what is chosen", () => runTo()]] : []),
   [["?"], "this list", () => byId("keys").showModal()],
 ];
 const NAMES = { ArrowRight: "→", ArrowLeft: "←" };

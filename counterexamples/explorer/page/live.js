@@ -40,6 +40,7 @@ async function visit(query, at = null, keep = true) {
   data = found;
   if (keep) history.pushState(null, "", query);
   drawAll(at === null ? data.steps.length - 1 : Math.min(at, data.steps.length - 1));
+  if (document.activeElement === document.body) byId("now").focus({ preventScroll: true });
 }
 
 /* The path up to a position: with an initial action in front, where there is one. */

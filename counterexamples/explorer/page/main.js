@@ -50,7 +50,7 @@ function recall() {
 
 function onGone(at) {
   try {
-    history.replaceState(null, "", `${location.pathname === "/" ? location.search : ""}#step=${at}`);
+    history.replaceState(null, "", `${data.live ? address({}) : ""}#step=${at}`);
   } catch { /* some viewers of files have no history */ }
 }
 

@@ -96,7 +96,13 @@ function barsAt(at) {
 
 /* What the drawing says of the step alone. */
 const telling = (at) => barsAt(at).filter((b) => b.mark || b.passing)
-  .map((b) => `${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`);
+  .map((b) => `${nameOf(b)}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`);
+
+/* A row by its name, with that of its band where another band has a row of this name. */
+function nameOf(bar) {
+  const same = data.bands.filter((band) => band.rows.some((line) => line.name === bar.row));
+  return same.length > 1 ? `${bar.row} (${bar.band})` : bar.row;
+}
 
 function marks(at) {
   const found = telling(at);

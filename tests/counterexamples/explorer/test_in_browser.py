@@ -23,7 +23,11 @@ FOUR = {
         "no-crash-fit-test-unknown-adapter is violated",
         "manager.gone = {A}",
     ],
-    STALE: ["fresh-batch-info is violated", "routing.stale", "layers read stale batch metadata"],
+    STALE: [
+        "fresh-batch-info is violated",
+        "forward (Gate and streams, rank0): idle forward – 10 layers read stale batch metadata",
+        "no-crash-lm-head-row-count in step 4",
+    ],
     "decode-admission.slot-capacity.0.5.19": ["slot-capacity is violated", "2 adapters for 1 slot"],
 }
 

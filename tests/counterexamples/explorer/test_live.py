@@ -181,6 +181,10 @@ def test_walking_by_hand_back_and_on(browser: Browser, address: str) -> None:
     browser.wait("#place", "step 1 of 1")
     browser.run("history.back()")
     browser.wait("#place", "step 2 of 2")
+    browser.press("u")
+    browser.wait("#place", "step 1 of 1")
+    browser.run("history.back()")
+    browser.wait("#place", "step 2 of 2")
     browser.click("#run")
     browser.wait("#finding h1", "is violated")
     browser.open(here)  # the address is the walk
