@@ -185,7 +185,7 @@ def _ground_of_trace(file: TraceFile, program: Program, beside: str | None) -> G
         compiled = compile_system(system)
         return compiled, compiled.choices(system.choices)
 
-    names = tuple(dict.fromkeys((own, *releases)))
+    names = releases if own in releases else (own, *releases)
     return Ground(file.scenario, names, build, Place(own, beside or "", tuple(path)), tuple(notices))
 
 
