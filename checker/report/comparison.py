@@ -76,20 +76,29 @@ def verdict(verdict: Verdict | None) -> str:
 
 def _behaviour(found: Behaviour, base: str, candidate: str) -> Iterator[tuple[str, str]]:
     yield from _wrapped(f"behaviour: {relation(found, base, candidate)}", 2)
-    for only, label, other in ((found.base_can, base, candidate), (found.candidate_can, candidate, base)):
+    for only, label, other in _alone(found, base, candidate):
         if only is not None:
             yield from _wrapped(f"{label} alone: {ways(only, label, other)}", 4)
             for reason in reasons(only):
                 yield from _wrapped(reason, 8)
             if only.path is not None:
                 yield f"          {only.path}", ""
-        if found.base_can is not None and found.base_can.both:
-            break  # one step, and it is told from both sides
     for text in found.start:
         yield from _wrapped(f"at the start: {text}", 4)
     for label, names in ((base, found.only_base), (candidate, found.only_candidate)):
         if names:
             yield from _wrapped(f"{label} alone has, and it is not compared: {', '.join(names)}", 4)
+
+
+def _alone(found: Behaviour, base: str, candidate: str) -> list[tuple[Only | None, str, str]]:
+    """What each side can do alone; a step that both take, with another outcome, is told once."""
+    sides: list[tuple[Only | None, str, str]] = [
+        (found.base_can, base, candidate),
+        (found.candidate_can, candidate, base),
+    ]
+    same = found.base_can is not None and found.base_can.both
+    same &= found.candidate_can is not None and found.candidate_can.both
+    return sides[:1] if same else sides
 
 
 def relation(found: Behaviour, base: str, candidate: str) -> str:
@@ -185,10 +194,7 @@ def markdown(found: Comparison) -> Iterator[str]:
     yield ""
     for behaviour in found.behaviours:
         yield f"- {behaviour.scenario}: {_escaped(relation(behaviour, base, candidate))}"
-        for only, label, other in (
-            (behaviour.base_can, base, candidate),
-            (behaviour.candidate_can, candidate, base),
-        ):
+        for only, label, other in _alone(behaviour, base, candidate):
             if only is not None:
                 yield f"  - {_escaped(f'{label} alone: {ways(only, label, other)}')}"
                 if reasons(only):
