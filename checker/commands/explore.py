@@ -163,8 +163,9 @@ def _ground_of_trace(file: TraceFile, program: Program, beside: str | None) -> G
     from slotproof.counterexamples.explorer.opening import opened
     from slotproof.counterexamples.verify import call
 
-    found = opened(file, program)
+    found = opened(file, program, known_as(file))
     walk = found.walk
+    finding = found.finding if walk.loop is None else None  # a walk by hand has no loop
     path = [*([call(walk.start)] if walk.start else []), *(call(step) for step in walk.steps)]
     own = walk.subject or program.name
     notices = list(found.notices)
@@ -186,7 +187,7 @@ def _ground_of_trace(file: TraceFile, program: Program, beside: str | None) -> G
         return compiled, compiled.choices(system.choices)
 
     names = releases if own in releases else (own, *releases)
-    return Ground(file.scenario, names, build, Place(own, beside or "", tuple(path)), tuple(notices))
+    return Ground(file.scenario, names, build, Place(own, beside or "", tuple(path)), tuple(notices), finding)
 
 
 def _others(file: TraceFile) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.explorer.alternatives import call_of
 from slotproof.counterexamples.explorer.running import VIOLATION, next_steps
-from slotproof.counterexamples.explorer.walk import Teller, Walk
+from slotproof.counterexamples.explorer.walk import Finding, Teller, Walk
 from slotproof.counterexamples.rerun import Rerun, begun, parsed
 from slotproof.counterexamples.story import values_of
 from slotproof.counterexamples.verify import call
@@ -41,13 +41,17 @@ class Place:
 
 @dataclass
 class Ground:
-    """What can be walked: ``subjects`` by name, and how each is built. One thread computes at a time."""
+    """What can be walked: ``subjects`` by name, and how each is built. One thread computes at a time.
+
+    ``finding`` is what the path of ``first`` is shown for; a longer or another path finds its own.
+    """
 
     title: str
     subjects: Sequence[str]
     build: Build
     first: Place
     notices: tuple[str, ...] = ()
+    finding: Finding | None = None
     _tellers: dict[str, Teller] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -56,7 +60,9 @@ class Ground:
         with self._lock:
             teller = self._teller(place.subject)
             walked, problem = _walked(teller, place.path)
-            told = teller.tell(_walk(teller, walked, place.subject), title=self.title)
+            same = (place.subject, place.path) == (self.first.subject, self.first.path)
+            finding = self.finding if same and not problem else None
+            told = teller.tell(_walk(teller, walked, place.subject), finding, title=self.title)
             notices = [*self.notices, *([problem] if problem else [])]
             beside = None
             if place.beside:

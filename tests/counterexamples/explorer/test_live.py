@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from slotproof.counterexamples.explorer.live import Ground, Place
+from slotproof.counterexamples.explorer.walk import Finding
 from slotproof.counterexamples.trace import Trace
 from slotproof.counterexamples.verify import call
 from slotproof.model.language.program import Program
@@ -82,6 +83,16 @@ def test_a_walk_of_a_trace_finds_what_the_trace_found(client: Any, traces: dict[
         data = client.get("/walk", params={"path": steps}).json()
         falses = {j["name"] for j in data["steps"][-1]["judgements"] if j["status"] == "false"}
         assert ("no-crash" if name.startswith("no-crash-") else name) in falses
+
+
+def test_the_path_of_a_trace_is_shown_for_what_the_trace_is(ground: Ground, traces: dict[str, Trace]) -> None:
+    trace = traces["no-crash-third-of-a-kind"]
+    assert trace.start is not None
+    steps = (call(trace.start), *(call(s) for s in trace.steps))
+    ground.first, ground.finding = Place("shop", "", steps), Finding(trace.property, trace.part)
+    assert ground.data(ground.first)["finding"]["property"] == trace.property
+    alone = ground.data(Place("shop", "", steps[:-1]))["finding"]
+    assert alone is None or alone["property"] != trace.property
 
 
 def test_an_address_that_goes_wrong_goes_as_far_as_it_can(client: Any) -> None:
