@@ -48,7 +48,7 @@ def lasso(program: Program, traces: dict[str, Trace], tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", [longest(), STALE, "lasso"])
+@pytest.mark.parametrize("name", [longest(), STALE, "copy-race.progress.0.5.23", "lasso"])
 def test_every_step_fits_and_can_be_read(
     browser: Browser, gallery_page: Page, lasso: Path, name: str, width: int, theme: str
 ) -> None:
