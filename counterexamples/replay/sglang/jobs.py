@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from slotproof.counterexamples.itf import read
@@ -12,8 +13,9 @@ from slotproof.counterexamples.replay.run import Replay, replay
 from slotproof.counterexamples.replay.sglang.elsewhere import on_release
 from slotproof.counterexamples.replay.sglang.folder import supported
 from slotproof.counterexamples.replay.sglang.fork import Forks
+from slotproof.counterexamples.replay.sglang.limits import ACTIONS, SWITCHED_OFF
 from slotproof.counterexamples.replay.sglang.standins import stood_in
-from slotproof.counterexamples.replay.sglang.target import NOT_DRIVEN, SWITCHED_OFF, make
+from slotproof.counterexamples.replay.sglang.target import make
 from slotproof.counterexamples.verify import call
 from slotproof.model.language.compile import compile_system
 from slotproof.model.releases import release
@@ -64,11 +66,13 @@ def run_walks(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
 
     version, scenario = supported(folder), job["scenario"]
     system = SCENARIOS[scenario].system(release(version), full=job["full"])
-    off = {n: value for n, (value, _) in SWITCHED_OFF.items() if n in system.parameters}
-    program = compile_system(system.with_parameters(**off))
+    program = compile_system(system)
+    off = {n: value for n, (value, _) in SWITCHED_OFF.items() if n in program.parameters}
+    if off:
+        program = compile_system(system.with_parameters(**off))
     forks = Forks(lambda: make(folder, version, scenario), f"sglang {version}")
     names = {action.name for action in program.actions}
-    without = {name: why for name, why in NOT_DRIVEN.items() if name in names}
+    without = {name: why for name, why in ACTIONS.items() if name in names}
     try:
         found = conform(
             program,
@@ -97,7 +101,30 @@ def run_walks(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def run_own_steam(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Let the server run by itself, and look for a path of the model that its log can be."""
+    from slotproof.counterexamples.replay.conform import setting_for
+    from slotproof.counterexamples.replay.own_steam import Paths
+    from slotproof.counterexamples.replay.sglang.by_itself import HIDDEN, run_by_itself
+
+    version, scenario = supported(folder), job["scenario"]
+    system = SCENARIOS[scenario].system(release(version))
+    program = compile_system(system)
+    server = make(folder, version, scenario)
+    server.begin(setting_for(program, dict(system.choices), scenario, version, None))
+    log = run_by_itself(server, Random(job["seed"]), job["length"])
+    verdict = Paths(program, program.choices(dict(system.choices)), HIDDEN).consistent(log)
+    return {
+        "accepted": verdict.accepted,
+        "entries": verdict.entries,
+        "nearest": verdict.nearest,
+        "log": [f"{seen.action}({', '.join(map(str, seen.arguments.values()))})" for seen in log],
+        "crash": log[-1].crash if log else None,
+    }
+
+
 KINDS: Mapping[str, Callable[[Path, Mapping[str, Any]], dict[str, Any]]] = {
     "trace": run_trace,
     "walks": run_walks,
+    "own-steam": run_own_steam,
 }

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slotproof.counterexamples.replay.driver import Died, Mismatch, Setting, Symptom
+from slotproof.counterexamples.replay.driver import Died, Setting, Symptom
 from slotproof.counterexamples.replay.sglang.neutral import torch
 from slotproof.counterexamples.replay.sglang.setup import HIDDEN, LAYER, LOGITS, srt
 from slotproof.counterexamples.replay.sglang.target import SingleServer
-from slotproof.model.releases import RELEASES
 
 BLOCKS: Mapping[str, str] = {
     "ROWS": "batch_info",
@@ -113,16 +112,6 @@ class DataParallelRanks(Rank):
 
     def begin(self, setting: Setting) -> None:
         """Build every rank; the tokenizer is one for all."""
-        if RELEASES.index(self.release) >= RELEASES.index("0.5.21"):
-            raise Mismatch(
-                f"{self.name}: from 0.5.21 on the ranks exchange adapter ids in a collective, which is not"
-                " driven on real code; use --on reference"
-            )
-        if setting.property in ("all-ranks-join", "right-adapter") or setting.parameters.get("graphs"):
-            raise Mismatch(
-                f"{self.name}: the feed-forward part, collectives of several ranks and captured graphs are"
-                " not driven on real code; use --on reference"
-            )
         super().begin(setting)
         self.ranks: list[Rank] = [self]
         for _ in range(1, setting.parameters["ranks"]):

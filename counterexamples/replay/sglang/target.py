@@ -20,6 +20,7 @@ from slotproof.counterexamples.replay.sglang.device import Device
 from slotproof.counterexamples.replay.sglang.forward import Forward, Report
 from slotproof.counterexamples.replay.sglang.gate import GateWatch
 from slotproof.counterexamples.replay.sglang.ids import BASE, adapter_name, choose_ids
+from slotproof.counterexamples.replay.sglang.limits import ACTIONS, out_of_reach
 from slotproof.counterexamples.replay.sglang.loader import (
     build_loader,
     observe_loader,
@@ -63,6 +64,9 @@ class SingleServer:
                 f"the trace is of release {setting.release}, the folder holds {self.release};"
                 f" give a folder with {setting.release}"
             )
+        reason = out_of_reach(setting)
+        if reason is not None:
+            raise Mismatch(f"{self.name}: not driven on real code: {reason}; use --on reference")
         self.prepare(setting)
         self.server_args = configure(
             enable_lora=True,
@@ -145,7 +149,8 @@ class SingleServer:
         """Take a step of the model by the functions of the release."""
         function: Callable[..., None] | None = getattr(self, f"do_{action}", None)
         if function is None:
-            raise Refused(f"{self.name}: step '{action}' is not driven on real code")
+            why = ACTIONS.get(action, "the model's step has no function here")
+            raise Refused(f"{self.name}: step '{action}' is not driven on real code: {why}")
         self.fresh()
         with self.device.installed():
             try:
@@ -488,18 +493,6 @@ def _plain(value: Any) -> Plain:
     if isinstance(value, list | tuple):
         return tuple(value)
     return value
-
-
-NOT_DRIVEN: Mapping[str, str] = {
-    "arrive_for_two": "prompts with several samples",
-}
-"""Actions that no walk takes on real code, and why."""
-
-SWITCHED_OFF: Mapping[str, tuple[Any, str]] = {
-    "targets": (["ROW", "LM_HEAD"], "layers but ROW and LM_HEAD"),
-    "retraction": (False, "rows that are put out for want of KV"),
-}
-"""Parameters of scenarios that are set otherwise for walks on real code, and what that leaves out."""
 
 
 def make(folder: Path, release: str, scenario: str) -> SingleServer:
