@@ -4,6 +4,7 @@
     python3 dev.py run ARGS...      the command line: `slotproof ARGS...`
     python3 dev.py test [ARGS...]   every check, then the tests: `pytest ARGS...`
     python3 dev.py lint             the checks alone
+    python3 dev.py docs             the documentation as a site, in build/site
     python3 dev.py gallery [--full] after a change of the model: baseline and traces anew
     python3 dev.py setup            neither, only the set-up
 
@@ -30,11 +31,15 @@ STAMP = ROOT / ".venv" / "up-to-date"
 FOLDERS = ("model", "properties", "checker", "counterexamples")
 EXTRAS = ".[benchmarks,certify,dev,explore,replay]"
 
+DOCS = (PYTHON, "-m", "mkdocs", "build", "--strict", "--quiet")
+
 CHECKS = (
     (PYTHON, "-m", "ruff", "check", "."),
     (PYTHON, "-m", "ruff", "format", "--check", "."),
     (PYTHON, "-m", "mypy"),
     (BIN / "lint-imports",),
+    (PYTHON, "-m", "mypy", "docs/site_hooks.py"),
+    DOCS,
 )
 
 
@@ -147,7 +152,7 @@ def main(arguments: list[str]) -> int:
         say(f"this is Python {python_version()}: run me with Python 3.11, 3.12 or 3.13")
         return 2
     match arguments:
-        case ["setup" | "lint" | "gallery"] | ["gallery", "--full"] | ["run" | "test", *_]:
+        case ["setup" | "lint" | "docs" | "gallery"] | ["gallery", "--full"] | ["run" | "test", *_]:
             pass
         case _:
             print(__doc__, file=sys.stderr)
@@ -165,6 +170,9 @@ def main(arguments: list[str]) -> int:
             return 0
         case "lint":
             passed = lint()
+        case "docs":
+            announce(*DOCS)
+            passed = subprocess.run(DOCS, cwd=ROOT).returncode == 0
         case "gallery":
             passed = gallery(full=bool(rest))
         case _:

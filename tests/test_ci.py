@@ -170,7 +170,7 @@ def test_the_workflow_fails_on_a_broken_candidate_at_its_line(repository: Reposi
     repository.commit(BROKEN)
     ran = _workflow(repository)
     assert repository.installed.read_text() == "-m pip install slotproof\n"
-    assert ran.status == {"Install": 0, "Check": 1, "Compare with the base": 1, "Tell each trace": 0}
+    assert ran.status == {"Install": 0, "Check": 1, "Compare with the base": 1, "Pages": 0}
     assert _annotated(repository, ran.printed["Check"]) == {
         "def unfinished(scheduler: Scheduler) -> Set[Request]:"
     }
@@ -182,8 +182,9 @@ def test_the_workflow_fails_on_a_broken_candidate_at_its_line(repository: Reposi
     kept = {path.relative_to(report).as_posix() for path in report.rglob("*") if path.is_file()}
     assert {"check.xml", "check.sarif", "compare.md"} <= kept
     assert "traces/decode-admission.slot-capacity.0.5.23+.itf.json" in kept
-    story = (report / "traces" / "decode-admission.slot-capacity.0.5.23+.txt").read_text()
-    assert "Why slot-capacity is false" in story
+    page = (report / "traces" / "decode-admission.slot-capacity.0.5.23+.html").read_text()
+    assert "slot-capacity" in page
+    assert page.lstrip().lower().startswith("<!doctype html>")
     assert "| **lost** | decode-admission | slot-capacity |" in ran.summary
     assert "<details><summary>decode-admission on 0.5.23+: slot-capacity is violated" in ran.summary
 
@@ -208,7 +209,7 @@ def test_the_workflow_as_it_is_in_every_scenario(repository: Repository, text: s
 def test_the_action_compares_with_a_revision_and_with_a_release(repository: Repository) -> None:
     repository.commit(BROKEN)
     ran = _action(repository, repository.base)
-    assert ran.status == {"Install": 0, "Check": 1, "Compare": 1, "Tell each trace": 0}
+    assert ran.status == {"Install": 0, "Check": 1, "Compare": 1, "Pages": 0}
     assert "lora/candidate.py beside slotproof-base/lora/candidate.py" in ran.summary
     repository.git("worktree", "remove", "--force", "slotproof-base")
     ran = _action(repository, "0.5.23")

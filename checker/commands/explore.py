@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  slotproof explore overlap-cancel.no-slot-leak.0.5.12.post1.itf.json --html leak.html
+  slotproof explore overlap-cancel.no-slot-leak.0.5.12.post1.itf.json \\
+                    --html leak.html
   slotproof explore overlap-cancel --release 0.5.12.post1 --beside 0.5.13"""
 
 

@@ -23,7 +23,7 @@ PATH = click.Path(path_type=Path)
 
 EXAMPLES = """\b
 Examples:
-  slotproof prove --system my_system.py --property never-full --set requests=8
+  slotproof prove --system my_system.py --property never-over --set clients=6
   slotproof prove idle-rank --property fresh-batch-info --out fresh.smt2
   slotproof prove --check fresh.smt2"""
 

@@ -24,6 +24,9 @@ from slotproof.checker.verdict import Holds, Violated
 COLUMN = 9
 """The width of a matrix's column: of the longest verdict in it."""
 
+MOST_OF_A_NAME = 44
+"""The width in which a property's name is not broken in a list."""
+
 STYLES = {"holds": "green", "violated": "bold red", "unknown": "yellow", "known": "yellow"}
 
 
@@ -79,10 +82,15 @@ class _Printer:
         subject = cells[0].subject
         self._line(f"{scenario}{f' on {subject.release}' if subject.release else ''}, {engine}", style="bold")
         self._scope(cells)
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for cell in self._compact(cells):
+        shown = list(self._compact(cells))
+        names = [cell.name for cell in shown if not isinstance(cell, str)]
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        table.add_column(no_wrap=True)
+        table.add_column(min_width=min(max(map(len, names), default=0), MOST_OF_A_NAME))
+        table.add_column(ratio=1)
+        for cell in shown:
             if isinstance(cell, str):
-                table.add_row(Text("  holds", style="green"), cell, "")
+                table.add_row(Text("  holds", style="green"), "no-crash-…", cell)
             else:
                 table.add_row(self._word(cell), Text(cell.name, overflow="fold"), words.detail(cell))
         self._print(table)
@@ -91,14 +99,14 @@ class _Printer:
                 self._exactly(f"  {path}")
 
     def _compact(self, cells: Sequence[Cell]) -> Iterable[Cell | str]:
-        """The cells, with the crash causes that never happen as one line unless more is asked for."""
+        """The cells; the crash causes that never happen are one text unless more is asked for."""
         calm = [c for c in cells if c.name.startswith("no-crash-") and isinstance(c.verdict, Holds)]
         calm = [] if self.verbose or len(calm) < 2 else [c for c in calm if c.standing is Standing.EXPECTED]
         for cell in cells:
             if cell not in calm and not (self.quiet and cell.standing is Standing.EXPECTED):
                 yield cell
         if len(calm) > 1 and not self.quiet:
-            yield f"no-crash-… ({len(calm)} causes; --verbose names them)"
+            yield f"{len(calm)} causes; --verbose names them"
 
     def _matrix(self, scenario: str, engine: str, cells: Sequence[Cell]) -> None:
         releases = list(dict.fromkeys(c.release or "" for c in cells))
