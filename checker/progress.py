@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -68,6 +71,17 @@ class SearchProgress:
         """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextmanager
+def shown_questions() -> Iterator[Callable[[str], None]]:
+    """On a terminal, a line that says which question a solver has before it."""
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("looking for a proof") as status:
+        yield lambda about: status.update(escape(f"asking whether it can be: {about}"))
 
 
 class _Numbers(ProgressColumn):

@@ -36,7 +36,8 @@ class Subject:
     """A system by what names it, so that another process can build it again.
 
     Either a scenario on a release, or a system file; ``settings`` are the texts of ``--set``. With a
-    ``candidate``, the file that defines it, ``release`` is the candidate's name (``0.5.23+``).
+    ``candidate``, the file that defines it, ``release`` is the candidate's name (``0.5.23+``). With
+    ``lemmas`` those of the scenario are among its properties.
     """
 
     scenario: str | None
@@ -45,6 +46,7 @@ class Subject:
     file: str | None
     settings: tuple[str, ...]
     candidate: str | None = None
+    lemmas: bool = False
 
     @property
     def size(self) -> str:
@@ -118,8 +120,17 @@ def build(subject: Subject) -> System:
     assert subject.scenario is not None
     assert subject.release is not None
     decided = load_candidate(subject.candidate) if subject.candidate else release(subject.release)
-    system: System = SCENARIOS[subject.scenario].system(decided, full=subject.full)
+    system: System = SCENARIOS[subject.scenario].system(decided, full=subject.full, lemmas=subject.lemmas)
     return system.with_parameters(**settings)
+
+
+def lemmas_of(subject: Subject) -> tuple[str, ...]:
+    """The names of the lemmas that go with a subject, in their order."""
+    if subject.scenario is None or not subject.lemmas:
+        return ()
+    from slotproof.properties import SCENARIOS
+
+    return tuple(lemma.name for lemma in SCENARIOS[subject.scenario].lemmas)
 
 
 def program_of(subject: Subject) -> Program:

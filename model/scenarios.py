@@ -91,7 +91,8 @@ class Scenario:
     ``since`` says what has to change from a release on, because that release refuses the set-up before it
     or allows more. ``initial`` makes the initial states where there is a choice among them. ``fairness`` is
     what progress rests on, and ``final`` says where the server may stop. ``interchangeable`` is for a search
-    of orbits (``check --symmetry``).
+    of orbits (``check --symmetry``). ``lemmas`` are invariants that help to prove the properties
+    (``slotproof prove``); no search asks for them.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Scenario:
     full: Mapping[str, Any]
     properties: Sequence[Property] = ()
     witnesses: Sequence[Witness] = field(default_factory=tuple)
+    lemmas: Sequence[Property] = ()
     initial: Sequence[Action[Any]] = ()
     since: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fairness: Sequence[Fairness] = ()
@@ -115,11 +117,12 @@ class Scenario:
                 values.update(changes)
         return values
 
-    def system(self, release: Release, full: bool = False) -> System:
-        """The system to check: this configuration of this release.
+    def system(self, release: Release, full: bool = False, lemmas: bool = False) -> System:
+        """The system to check: this configuration of this release; with ``lemmas`` these are properties too.
 
         Where nothing can be unloaded, nothing is asked about the steps of an unload.
         """
+        asked = (*self.properties, *(x for x in self.lemmas if lemmas and x not in self.properties))
         parameters = self.parameters(full, release)
         unloads = bool(parameters.get("unloadable"))
         return System(
@@ -129,7 +132,7 @@ class Scenario:
             actions=tuple(release.actions.get(a.name, a) for a in self.actions),
             initial=tuple(self.initial),
             properties=tuple(
-                _of_actions(p, release.actions) for p in self.properties if unloads or p.on != (front.unload,)
+                _of_actions(p, release.actions) for p in asked if unloads or p.on != (front.unload,)
             ),
             witnesses=tuple(self.witnesses),
             parameters=parameters,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from slotproof.model import scenarios
 from slotproof.model.language.surface import Property, Witness
 from slotproof.model.scenarios import Scenario
-from slotproof.properties import forwards, metadata, progress, queue, references, slots, witnesses
+from slotproof.properties import forwards, lemmas, metadata, progress, queue, references, slots, witnesses
 
 SINGLE_SERVER: tuple[Property, ...] = (
     slots.slot_capacity,
@@ -170,7 +170,23 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
     ),
 }
 
+LEMMAS: Mapping[str, tuple[Property, ...]] = {
+    "overlap-cancel": lemmas.OF_BACKGROUND_LOADING,
+    "finish-unload": lemmas.OF_EVERY_ROLE,
+    "finish-unload-normal": lemmas.OF_EVERY_ROLE,
+    "partial-prompt": lemmas.OF_EVERY_ROLE,
+    "idle-rank": lemmas.OF_EVERY_ROLE,
+    "decode-admission": lemmas.OF_DECODE,
+    "decode-admission-pinned": lemmas.OF_DECODE,
+    "whole-server": lemmas.OF_BACKGROUND_LOADING,
+}
+
 SCENARIOS: dict[str, Scenario] = {
-    name: replace(scenario, properties=PROPERTIES.get(name, ()), witnesses=WITNESSES.get(name, ()))
+    name: replace(
+        scenario,
+        properties=PROPERTIES.get(name, ()),
+        witnesses=WITNESSES.get(name, ()),
+        lemmas=LEMMAS.get(name, ()),
+    )
     for name, scenario in scenarios.SCENARIOS.items()
 }

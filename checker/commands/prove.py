@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ Examples:
 )
 @click.option("--full", is_flag=True, help="Take the scenario's full size.")
 @click.option("--system", metavar="FILE[:NAME]", help="Prove something of the System of a Python file.")
+@click.option("--candidate", type=PATH, metavar="FILE", help="Prove it of the candidate of a Python file.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
 @click.option(
     "--property",
@@ -63,6 +65,7 @@ def prove(
     release: str | None,
     full: bool,
     system: str | None,
+    candidate: Path | None,
     settings: tuple[str, ...],
     property: tuple[str, ...],
     lemmas: tuple[str, ...],
@@ -78,27 +81,28 @@ def prove(
     --check writes the questions anew from the system's source, compares, and asks fresh solvers. Exit
     status: 0 proven or right, 1 violated or refused, 2 wrong use, 3 unknown.
     """
-    from slotproof.checker.runs import names_of, program_of, start_afresh
+    from slotproof.checker.runs import lemmas_of, names_of, program_of, start_afresh
     from slotproof.checker.symbolic.proving import METHODS
 
     if engine is not None:
         one_of("engine", engine, METHODS, f"there are: {', '.join(METHODS)}")
     start_afresh()
     if certificate is not None:
-        named = one_subject(scenario, release, full, system, settings) if scenario or system else None
+        named = _named(scenario, release, full, system, settings, candidate) if scenario or system else None
         return _check(certificate, named, timeout)
-    subject = one_subject(scenario, release, full, system, settings)
+    subject = _named(scenario, release, full, system, settings, candidate)
+    helpers = lemmas_of(subject)
     program = program_of(subject)
     names = names_of(program)
     for name in (*property, *lemmas):
         one_of("property", name, names, f"there are: {', '.join(names)}")
-    asked = property or tuple(n for n in names if n not in lemmas)
+    asked = property or tuple(n for n in names if n not in (*lemmas, *helpers))
     if out is not None and len(asked) != 1:
         raise UsageProblem("--out holds the certificate of one property; name it with --property")
     if out is not None and out.is_dir():
         raise UsageProblem(f"--out {out}: is a folder; name a file")
     return max(
-        (_prove(subject, program, name, lemmas, engine, max_depth, timeout, out) for name in asked),
+        (_prove(subject, program, name, lemmas, helpers, engine, max_depth, timeout, out) for name in asked),
         key=(HOLDS, UNKNOWN, VIOLATED).index,
     )
 
@@ -108,11 +112,13 @@ def _prove(
     program: Program,
     name: str,
     lemmas: tuple[str, ...],
+    helpers: tuple[str, ...],
     engine: str | None,
     depth: int | None,
     seconds: float | None,
     out: Path | None,
 ) -> int:
+    from slotproof.checker.progress import shown_questions
     from slotproof.checker.runs import chosen
     from slotproof.checker.symbolic import certificate
     from slotproof.checker.symbolic.proving import METHODS, prove
@@ -124,15 +130,35 @@ def _prove(
     method = next((m for m in METHODS if m == engine), None)
     limits = Limits(depth=depth, seconds=seconds)
     try:
-        verdict, proof = prove(program, choices, name, method, lemmas=lemmas, limits=limits)
+        with shown_questions() as shown:
+            verdict, proof = prove(
+                program, choices, name, method, lemmas=lemmas, helpers=helpers, limits=limits, asked=shown
+            )
     except ModelError as error:
         raise UsageProblem(located(error, subject.file or f"scenario {subject.scenario}")) from None
     click.echo(_line(program, verdict))
+    by = [x for stage in proof for x in getattr(stage, "lemmas", ())]
+    if by:
+        click.echo(f"  by the lemmas {', '.join(by)}")
     if isinstance(verdict, Holds):
         if out is not None:
             _write(out, certificate.written(program, choices, proof, _told(subject)))
         return HOLDS
     return VIOLATED if isinstance(verdict, Violated) else UNKNOWN
+
+
+def _named(
+    scenario: str | None,
+    release: str | None,
+    full: bool,
+    system: str | None,
+    settings: tuple[str, ...],
+    candidate: Path | None,
+) -> Subject:
+    """The system of a command's options, with its lemmas."""
+    chosen = None if candidate is None else str(candidate)
+    subject = one_subject(scenario, release, full, system, settings, chosen)
+    return replace(subject, lemmas=subject.scenario is not None)
 
 
 def _line(program: Program, verdict: Verdict) -> str:
@@ -158,6 +184,7 @@ def _told(subject: Subject) -> dict[str, Any]:
         "full": subject.full,
         "file": subject.file,
         "settings": list(subject.settings),
+        "candidate": subject.candidate,
     }
 
 
@@ -206,12 +233,14 @@ def _subject(told: Mapping[str, Any]) -> Subject:
     from slotproof.checker.symbolic.certificate import Refused
 
     try:
-        return one_subject(
+        candidate = told["candidate"]
+        return _named(
             told["scenario"],
-            told["release"],
+            None if candidate else told["release"],
             bool(told["full"]),
             told["file"],
             tuple(told["settings"]),
+            Path(candidate) if candidate else None,
         )
     except (KeyError, TypeError):
         raise Refused("does not say which system it is of; name it: SCENARIO or --system FILE") from None

@@ -10,12 +10,14 @@ class Invariant:
     """PDR's answer: ``formula`` is a term of SMT-LIB over the names of a state's variables.
 
     It is true at the start, kept by every step, and excludes what the properties forbid; ``depth`` is the
-    number of steps after which the search saw that it was closed.
+    number of steps after which the search saw that it was closed. ``lemmas`` are those that it consists of,
+    where a person has named them.
     """
 
     properties: tuple[str, ...]
     formula: str
     depth: int
+    lemmas: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from slotproof.checker.symbolic.proof import NotConverged, Proof, Stage
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.checker.symbolic.solving import Budget, Formulas, Solver, Stopped, until_interrupted
+from slotproof.checker.symbolic.strengthening import Asked, strengthen
 from slotproof.checker.verdict import Coverage, Holds, Limits, Unknown, Verdict
 from slotproof.model.language.program import Program
 
@@ -61,11 +62,16 @@ def prove(
     method: Method | None = None,
     *,
     lemmas: Sequence[str] = (),
+    helpers: Sequence[str] = (),
     limits: Limits | None = None,
+    asked: Asked | None = None,
 ) -> tuple[Verdict, Proof]:
     """The verdict on a property, with the proof if it holds: its lemmas' stages, and its own.
 
-    Without a method each of them is tried by induction to a small depth, then by PDR.
+    Without a method each of them is tried by induction to a small depth, then by PDR. ``helpers`` are lemmas
+    over states that are tried first, all together (``strengthening.py``): those of them that are not kept
+    do no harm. Where they show the property the proof is one invariant. ``asked`` is told of each question
+    about them.
 
     ``Violated`` comes with a shortest trace, which bounded search finds; ``Unknown`` says how deep the
     search was, or which lemma it failed at. Raises ``ModelError`` if a run leaves the model, ``KeyError``
@@ -74,7 +80,33 @@ def prove(
     limits = limits or Limits()
     budget = Budget(limits.seconds, limits.memory)
     with until_interrupted(budget):
+        if helpers and method != "pdr":
+            verdict, proof = _by_helpers(program, choices, property, helpers, budget, asked)
+            if verdict is not None:
+                return verdict, proof
         return _prove(program, choices, property, method, lemmas, limits, budget)
+
+
+def _by_helpers(
+    program: Program,
+    choices: Sequence[int],
+    property: str,
+    helpers: Sequence[str],
+    budget: Budget,
+    asked: Asked | None,
+) -> tuple[Verdict | None, Proof]:
+    """The proof that lemmas make together; no verdict where they do not show the property."""
+    question = of_relation(relation(program, choices), [property])
+    try:
+        if not _begins(question, budget):
+            return None, ()
+        found = strengthen(question, helpers, budget, asked)
+    except (Stopped, NotConverged) as stopped:
+        reason = f"{stopped}; its lemmas have not been shown, nothing is known of it"
+        return Unknown(property, reason, _covered(program, 0, budget, reason)), ()
+    if found.invariant is None:
+        return None, ()
+    return Holds(property, _covered(program, found.invariant.depth, budget)), (found.invariant,)
 
 
 def _prove(

@@ -148,8 +148,7 @@ class Relation:
         self._before: Cells = tuple(c.value for c in self.state)
         self._after: Cells = tuple(c.value for c in self.next_state)
         # A property of a state sees the state as it is stored.
-        fresh = zip(self.stored, self._after, start, strict=True)
-        self._rested: Cells = tuple(a if stored else s for stored, a, s in fresh)
+        self._rested: Cells = self.stored_of(self._after)
         self.moves = self._moves(program.actions, self._before, "act")
         self.initial_moves = self._moves(program.initial, start, "init")
 
@@ -353,6 +352,23 @@ class Relation:
                     else self._step_bads(found, self.after if before else self._after)
                 )
         raise KeyError(name)
+
+    @property
+    def before(self) -> Cells:
+        """The values of the cells before a step."""
+        return self._before
+
+    def stored_of(self, cells: Cells) -> Cells:
+        """A state as it is stored: outputs at their initial values."""
+        return tuple(c if stored else s for stored, c, s in zip(self.stored, cells, self.start, strict=True))
+
+    def holds_in(self, name: str, cells: Cells) -> Literal:
+        """That a property of states is true in a state; where its evaluation fails it is not."""
+        found = next((p for p in self.program.properties if (p.name, p.over) == (name, "state")), None)
+        if found is None:
+            raise KeyError(name)
+        bads = self._state_bads(found, cells)
+        return self.booleans.any([x for bad in bads for x in (bad.literal, bad.error)]) ^ 1
 
     def _state_bads(self, found: ir.Property, cells: Cells) -> tuple[Bad, ...]:
         conditions = [c.condition for c in found.conjuncts]

@@ -1,0 +1,177 @@
+"""Lemmas that are kept together: what they show, and that those which are not kept are left out."""
+
+from dataclasses import replace
+
+import pytest
+
+from slotproof.checker.explicit.engine import explore
+from slotproof.checker.symbolic import certificate
+from slotproof.checker.symbolic.certificate import Refused
+from slotproof.checker.symbolic.proof import Invariant
+from slotproof.checker.symbolic.proving import prove
+from slotproof.checker.symbolic.rechecking import recheck
+from slotproof.checker.symbolic.relation import relation
+from slotproof.checker.symbolic.safety import of_relation
+from slotproof.checker.symbolic.solving import Budget
+from slotproof.checker.symbolic.strengthening import Strengthening, strengthen, told
+from slotproof.checker.verdict import Holds, Limits, Unknown, Violated
+from slotproof.model.language import Annotated, Range, State, System, action, field, invariant, require
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.program import Program
+from slotproof.model.language.surface import Action, Property
+from slotproof.model.releases import release
+from slotproof.properties import SCENARIOS
+
+no_limit = Budget(None, None)
+
+
+class Pair(State):
+    """Two numbers."""
+
+    x: Annotated[int, Range(0, 7)] = field(0, "one")
+    y: Annotated[int, Range(0, 7)] = field(0, "the other")
+
+
+@action
+def turn(s: Pair) -> None:
+    """Both go on by two; of eight."""
+    s.x = (s.x + 2) % 8
+    s.y = (s.y + 2) % 8
+
+
+@action
+def die_together(s: Pair) -> None:
+    """Into a state without successors of this action, where they differ."""
+    require(s.x != s.y)
+    s.x = 5
+
+
+@invariant
+def never_five(s: Pair) -> bool:
+    """Holds, and needs the others."""
+    return s.x != 5
+
+
+@invariant
+def same(s: Pair) -> bool:
+    """Holds, by itself."""
+    return s.x == s.y
+
+
+@invariant
+def even(s: Pair) -> bool:
+    """Holds, only with ``same``."""
+    return s.x % 2 == 0
+
+
+@invariant
+def below_six(s: Pair) -> bool:
+    """False after three steps."""
+    return s.x < 6
+
+
+@invariant
+def above_zero(s: Pair) -> bool:
+    """False at the start."""
+    return s.x > 0
+
+
+ALL: list[Property] = [never_five, same, even, below_six, above_zero]
+
+
+def compiled(*actions: Action[Pair]) -> Program:
+    return compile_system(System("pair", Pair, actions=list(actions or (turn, die_together)), properties=ALL))
+
+
+def strengthened(program: Program, name: str, *lemmas: str) -> Strengthening:
+    return strengthen(of_relation(relation(program, ()), [name]), lemmas, no_limit)
+
+
+def test_lemmas_show_together_what_none_shows_alone() -> None:
+    program = compiled()
+    assert strengthened(program, "never-five", "even").invariant is None
+    found = strengthened(program, "never-five", "even", "same")
+    assert found.lost == {}
+    assert found.invariant is not None
+    assert set(found.invariant.lemmas) == {"even", "same", "never-five"}
+
+
+def test_a_lemma_that_is_not_kept_is_left_out_and_named() -> None:
+    found = strengthened(compiled(), "never-five", "above-zero", "below-six", "even", "same")
+    assert found.lost == {"above-zero": "", "below-six": "turn"}
+    assert told(found.lost) == "above-zero is false at the start, below-six is not kept by turn"
+    assert found.invariant is not None
+    assert "below-six" not in found.invariant.lemmas
+
+
+def test_lemmas_prove_nothing_that_is_violated() -> None:
+    verdict, proof = prove(compiled(), (), "below-six", helpers=["same", "even", "never-five"])
+    assert isinstance(verdict, Violated)
+    assert (len(verdict.trace), proof) == (3, ())
+
+
+def test_lemmas_prove_nothing_of_a_state_without_successors() -> None:
+    program = compiled(die_together)
+    verdict, proof = prove(program, (), "deadlock", helpers=["same", "even"])
+    assert isinstance(verdict, Violated)
+    assert proof == ()
+
+
+def test_the_certificate_of_lemmas_is_right_and_another_of_them_is_not() -> None:
+    program = compiled()
+    verdict, proof = prove(program, (), "never-five", helpers=["same", "even"])
+    assert isinstance(verdict, Holds)
+    (stage,) = proof
+    assert isinstance(stage, Invariant)
+    text = certificate.written(program, (), proof, {})
+    assert next(recheck(text, program, (), no_limit)).startswith("Z3")
+    weaker = strengthened(program, "same", "same").invariant
+    assert weaker is not None
+    wrong = certificate.written(program, (), (Invariant(("never-five",), weaker.formula, 1),), {})
+    with pytest.raises(Refused, match="answers sat"):
+        list(recheck(wrong, program, (), no_limit))
+
+
+def test_lemmas_that_run_out_of_time_are_unknown() -> None:
+    verdict, proof = prove(compiled(), (), "never-five", helpers=["same"], limits=Limits(seconds=0))
+    assert isinstance(verdict, Unknown)
+    assert proof == ()
+
+
+# The server's
+
+NEWEST = release("0.5.23")
+
+
+def server(
+    scenario: str, sizes: dict[str, object], *, lemmas_alone: bool = False
+) -> tuple[Program, tuple[int, ...]]:
+
+    system = SCENARIOS[scenario].system(NEWEST, lemmas=True).with_parameters(**sizes)
+    if lemmas_alone:
+        system = replace(system, properties=tuple(SCENARIOS[scenario].lemmas))
+    program = compile_system(system)
+    return program, program.choices({p.name: NEWEST.names()[p.name] for p in program.decisions})
+
+
+def test_the_fit_test_of_a_small_server_is_proven() -> None:
+    sizes: dict[str, object] = {
+        "requests": 2,
+        "adapters": 3,
+        "names": {"r1": ["A", "B"], "r2": ["A", "base"]},
+        "pinned": ["B"],
+    }
+    program, choices = server("finish-unload", sizes)
+    lemmas = [x.name for x in SCENARIOS["finish-unload"].lemmas]
+    verdict, proof = prove(program, choices, "no-crash-fit-test-unknown-adapter", helpers=lemmas)
+    assert isinstance(verdict, Holds), verdict
+    assert len(proof) == 1
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("scenario", [n for n, s in SCENARIOS.items() if s.lemmas])
+def test_lemmas_hold_in_every_reachable_state(scenario: str) -> None:
+    program, choices = server(scenario, {}, lemmas_alone=True)
+    verdicts = explore(program, choices).verdicts()
+    for lemma in SCENARIOS[scenario].lemmas:
+        assert not isinstance(verdicts[lemma.name], Violated), lemma.name
