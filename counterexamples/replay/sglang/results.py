@@ -21,7 +21,9 @@ def _release(request: Any, cache: Any) -> None:
 
 def _keep(request: Any, cache: Any) -> None:
     common = srt("mem_cache.common")
-    if hasattr(common, "maybe_cache_unfinished_req"):
+    if hasattr(common, "checkpoint_kv_cache"):
+        common.checkpoint_kv_cache(request, cache)
+    elif hasattr(common, "maybe_cache_unfinished_req"):
         common.maybe_cache_unfinished_req(request, cache)
     else:
         cache.cache_unfinished_req(request)

@@ -40,6 +40,8 @@ from slotproof.counterexamples.replay.sglang.setup import (
 )
 from slotproof.counterexamples.replay.sglang.symptom import symptom
 from slotproof.counterexamples.replay.sglang.tokenizer import Tokenizer
+from slotproof.model.serving.vocabulary import Role
+from slotproof.properties import SCENARIOS
 
 NAMES = ("base", "A", "B", "C", "D", "E", "F", "G")
 
@@ -408,7 +410,8 @@ class SingleServer:
 
     def adapter_of(self, r: str) -> str:
         """The adapter id that a request carries, wherever any part of the server still knows it."""
-        found = next((q.lora_id for q in self.held() if q.rid == r), None)
+        left = self._only_computed()
+        found = next((q.lora_id for q in self.held() if q.rid == r and r not in left), None)
         state = self.tokenizer.open_states.get(r)
         if r in self.looked_up:
             return self.looked_up[r]
@@ -419,10 +422,20 @@ class SingleServer:
         return [
             *self.scheduler.waiting_queue,
             *self.scheduler.running_batch.reqs,
-            *(r for batch, _ in self.scheduler.result_queue for r in batch.reqs),
-            *(self.scheduler.last_batch.reqs if self.scheduler.last_batch else ()),
+            *(r for batch in self._launched() for r in batch.reqs),
             *self.held_elsewhere(),
         ]
+
+    def _launched(self) -> list[Any]:
+        """The batches of the forward in flight, and of the one before."""
+        batches = [batch for batch, _ in self.scheduler.result_queue]
+        return [*batches, self.scheduler.last_batch] if self.scheduler.last_batch else batches
+
+    def _only_computed(self) -> set[str]:
+        """Rows of a decode in flight that have been swept: nothing is done with their result."""
+        decodes = [b for b in self._launched() if not b.forward_mode.is_extend()]
+        kept = {r.rid for r in self.scheduler.running_batch.reqs}
+        return {r.rid for b in decodes for r in b.reqs if r.finished() and r.rid not in kept}
 
     def held_elsewhere(self) -> list[Any]:
         """Requests that a role keeps in queues of its own."""
@@ -497,11 +510,12 @@ def _plain(value: Any) -> Plain:
 
 def make(folder: Path, release: str, scenario: str) -> SingleServer:
     """The target for a scenario."""
-    if scenario.startswith("decode-admission"):
+    parameters = SCENARIOS[scenario].parameters()
+    if parameters.get("role") is Role.DECODE:
         from slotproof.counterexamples.replay.sglang.decode import DecodeServer
 
         return DecodeServer(folder, release)
-    if scenario == "idle-rank":
+    if parameters.get("data_parallel"):
         from slotproof.counterexamples.replay.sglang.ranks import DataParallelRanks
 
         return DataParallelRanks(folder, release)
