@@ -178,8 +178,9 @@ BAD: list[tuple[list[str], str]] = [
     (["0.5.22", "0.5.23", "--property", "slot-capacty"], "there is no property 'slot-capacty'; did you mean"),
     (["0.5.22", "0.5.23", "--engine", "explict"], "there is no engine 'explict'; did you mean explicit?"),
     (
-        ["0.5.22", "0.5.23", "--format", "junit"],
-        "there is no format 'junit' (there are: text, json, markdown)",
+        ["0.5.22", "0.5.23", "--format", "junt"],
+        "there is no format 'junt'; did you mean junit?"
+        " (there are: text, json, markdown, junit, github, sarif)",
     ),
     (["0.5.22", "0.5.23", "--set", "slots"], "--set slots: write --set NAME=VALUE"),
 ]

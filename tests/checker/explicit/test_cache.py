@@ -94,9 +94,8 @@ def test_entries_come_back_as_they_were(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_oldest_entries_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLOTPROOF_CACHE", str(tmp_path))
-    monkeypatch.setattr(cache, "KEPT", 2)
     for i in range(3):
         cache.store(f"key{i}", b"content")
         os.utime(tmp_path / f"key{i}.o", (i, i))
-    cache.store("key3", b"content")
+    cache.store("key3", b"content", kept=2)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["key2.o", "key3.o"]

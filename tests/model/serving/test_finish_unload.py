@@ -125,8 +125,14 @@ def test_no_unload_passes_a_row_that_will_finish(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["0.5.14", "0.5.16", "0.5.23"])
 def test_slots_in_flight_and_the_fit_test_are_both_safe(version: str) -> None:
-    """F10, X-2 on one server: finished rows are not counted, and no row whose token counts loses its slot."""
-    found = known("whole-server", version)
+    """F10, X-2 on one server: finished rows are not counted, and no row whose token counts loses its slot.
+
+    From 0.5.16 on without the other fault of an unload, which zeroes a slot that a copy is under way to.
+    """
+    chosen = release(version)
+    if chosen.names()["unload_and_slot"] == "slot_cleared":
+        chosen = chosen.replace(unload_and_slot="slot_zeroed_by_the_loader")
+    found = violations(system_of("whole-server", chosen))
     assert CRASH not in found
     assert not {"stable-in-flight", "resident-at-launch", "right-adapter"} & found.keys()
 
