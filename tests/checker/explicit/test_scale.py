@@ -17,7 +17,7 @@ ANY = ["base", "A", "B", "C"]
 def test_a_hundred_million_states_of_the_server() -> None:
     system = (
         SCENARIOS["overlap-cancel"]
-        .system(release("0.5.23"), full=True)
+        .system(release("0.5.23").replace(unload_and_slot="slot_zeroed_by_the_loader"), full=True)
         .with_parameters(requests=4, names={f"r{n}": ANY for n in (1, 2, 3, 4)}, unloadable=ANY[1:])
     )
     program = compile_system(system)
