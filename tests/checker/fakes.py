@@ -43,7 +43,7 @@ class Scenario:
     properties: Sequence[Property] = tuple(shop.shop.properties)
     witnesses: Sequence[Witness] = field(default=())
 
-    def system(self, release: Release, full: bool = False) -> System:
+    def system(self, release: Release, full: bool = False, lemmas: bool = False) -> System:
         """The system of one release."""
         system = shop.shop.with_choices(release.choices)
         return system.with_parameters(**(self.full if full else self.quick))

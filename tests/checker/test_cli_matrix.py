@@ -69,7 +69,7 @@ def test_what_some_search_met_is_not_called_never_met(run: Run, monkeypatch: pyt
         return len(s.store.held) > 0
 
     class Hostile(fakes.Scenario):
-        def system(self, release: fakes.Release, full: bool = False) -> System:
+        def system(self, release: fakes.Release, full: bool = False, lemmas: bool = False) -> System:
             alternatives = [Alternatives(shop.may_order, shop.always, nobody)]
             name = "nobody" if release.name == "0.3" else "always"
             return replace(
