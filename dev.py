@@ -122,7 +122,8 @@ def gallery(full: bool) -> bool:
     """Search everything and keep what was found; whether each known violation has its reason.
 
     The baseline gets the lengths (of the full sizes too with ``full``) and keeps its reasons; the gallery
-    gets one trace for each violated property of a scenario, on the newest release that has it.
+    gets one trace for each violated property of a scenario and each reason for it, on the newest release that
+    has it.
     """
     folder = ROOT / "counterexamples" / "gallery"
     baseline = folder / "baseline.json"
@@ -133,13 +134,13 @@ def gallery(full: bool) -> bool:
             if subprocess.run(command, cwd=ROOT).returncode not in (0, 1):  # 1: something has changed
                 return False
         known = json.loads(baseline.read_text(encoding="utf-8"))["violations"]
-        newest: dict[tuple[str, str], str] = {}
+        newest: dict[tuple[str, str, str], str] = {}
         for entry in sorted(known, key=lambda entry: [int(n) for n in re.findall(r"\d+", entry["release"])]):
             if entry["size"] == "quick":
-                newest[entry["scenario"], entry["property"]] = entry["release"]
+                newest[entry["scenario"], entry["property"], entry["reason"]] = entry["release"]
         for trace in folder.glob("*.itf.json"):
             trace.unlink()
-        for (scenario, property_), release in newest.items():
+        for (scenario, property_, _), release in newest.items():
             shutil.copy(Path(found) / f"{scenario}.{property_}.{release}.itf.json", folder)
     new = [entry for entry in known if "docs/findings.md" not in entry["reason"]]
     for entry in new:
