@@ -195,7 +195,8 @@ TABLE: tuple[Encoded, ...] = (
         "DecodePreallocQueue",
         "decode",
         {
-            "pop_preallocated": "gate_on_reservation occupied_on_decode reservation_occupies",
+            "pop_preallocated": "gate_on_reservation refusal_ends_reservation occupied_on_decode"
+            " reservation_occupies",
             "resume_retracted_reqs": "",
             "_update_handshake_waiters": "",
         },

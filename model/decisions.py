@@ -60,6 +60,11 @@ DECISIONS: tuple[Alternatives, ...] = (
         tokenizer.gives_the_reference_back,
     ),
     Alternatives(decode.gate_on_reservation, decode.only_memory_decides, decode.gate_decides),
+    Alternatives(
+        decode.refusal_ends_reservation,
+        decode.skips_the_refused_candidate,
+        decode.stops_at_the_refused_candidate,
+    ),
     Alternatives(decode.occupied_on_decode, decode.finished_rows_too, decode.unfinished_rows_only),
     Alternatives(decode.reservation_occupies, decode.counted_at_once),
     Alternatives(routing.idle_metadata, routing.keeps_metadata, routing.clears_metadata),

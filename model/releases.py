@@ -143,6 +143,9 @@ HISTORY: Mapping[Decision[..., Any], tuple[Cell, ...]] = {
         Cell("0.5.12", decode.only_memory_decides, "DecodePreallocQueue.pop_preallocated"),
         Cell("0.5.20", decode.gate_decides, "#39332"),
     ),
+    decode.refusal_ends_reservation: (
+        Cell("0.5.12", decode.skips_the_refused_candidate, "#39332; no gate before 0.5.20"),
+    ),
     decode.occupied_on_decode: (Cell("0.5.12", decode.finished_rows_too, "#39332; no gate before 0.5.20"),),
     decode.reservation_occupies: (Cell("0.5.12", decode.counted_at_once, "#39332; no gate before 0.5.20"),),
     routing.idle_metadata: (

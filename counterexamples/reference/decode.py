@@ -110,11 +110,16 @@ class DecodeScheduler(Scheduler):
             self.fail(r)
         occupied = self.occupied_on_decode()
         reserved = []
+        in_order = self.rules.refusal_ends_reservation == "stops_at_the_refused_candidate"
         for r in self.reserving:
-            if r.rid not in self.peer.ready:
-                continue
-            if self.rules.gate_on_reservation == "gate_decides" and not self.admits(r, occupied):
+            ready = r.rid in self.peer.ready
+            gated = self.rules.gate_on_reservation == "gate_decides" and (ready or in_order)
+            if gated and not self.admits(r, occupied):
                 self.gate.refused.add(r.rid)
+                if in_order:
+                    break
+                continue
+            if not ready:
                 continue
             reserved.append(r)
             if self.rules.reservation_occupies == "counted_at_once":

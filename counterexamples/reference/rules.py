@@ -29,6 +29,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "failing_handler_discards": ("keeps_the_state", "discards_the_state"),
     "undispatched_failure_releases": ("loses_the_reference", "gives_the_reference_back"),
     "gate_on_reservation": ("only_memory_decides", "gate_decides"),
+    "refusal_ends_reservation": ("skips_the_refused_candidate", "stops_at_the_refused_candidate"),
     "occupied_on_decode": ("finished_rows_too", "unfinished_rows_only"),
     "reservation_occupies": ("counted_at_once",),
     "idle_metadata": ("keeps_metadata", "clears_metadata"),

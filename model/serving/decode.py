@@ -79,6 +79,22 @@ def gate_decides() -> bool:
 
 
 @decision
+def refusal_ends_reservation() -> bool:
+    """What a candidate that the gate refuses means for those behind it."""
+    raise NotImplementedError
+
+
+def skips_the_refused_candidate() -> bool:
+    """Nothing: it is asked about with its handshake done, and the queue goes on (0.5.20, #39332)."""
+    return False
+
+
+def stops_at_the_refused_candidate() -> bool:
+    """They wait too, also behind one whose handshake is not done; no release has it."""
+    return True
+
+
+@decision
 def occupied_on_decode(scheduler: Scheduler) -> Set[Request]:
     """The rows of the active set whose adapters occupy slots while reservations are made."""
     raise NotImplementedError
@@ -145,7 +161,7 @@ def resume_retracted(rank: Process, moved: Set[Request]) -> None:
 def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Request]:
     """``DecodePreallocQueue.pop_preallocated``: drop what failed, then reserve in the order of the queue.
 
-    A refused candidate is skipped and stays where it is. Returns the requests that got a reservation.
+    A refused candidate stays where it is. Returns the requests that got a reservation.
     """
     failed = as_set(rank.decode.reserving) & rank.decode.broken
     for r in failed:
@@ -154,13 +170,15 @@ def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Reque
     occupied = occupied_slots(rank, s.adapter)
     reserved: Set[Request] = set()
     for r in rank.decode.reserving:
-        if r in moved:
-            if not gate_on_reservation() or ask_gate(rank, r, s.adapter[r], occupied) is Answer.PASS:
-                reserved |= {r}
-                if reservation_occupies():
-                    occupied |= {s.adapter[r]}
-            else:
-                rank.gate.refused |= {r}
+        asked = gate_on_reservation() and (r in moved or refusal_ends_reservation())
+        if asked and ask_gate(rank, r, s.adapter[r], occupied) is not Answer.PASS:
+            rank.gate.refused |= {r}
+            if refusal_ends_reservation():
+                break
+        elif r in moved:
+            reserved |= {r}
+            if reservation_occupies():
+                occupied |= {s.adapter[r]}
     return reserved
 
 
