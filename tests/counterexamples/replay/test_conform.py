@@ -17,9 +17,11 @@ DEEP = ("0.5.12.post1", "0.5.16", "0.5.19", "0.5.20", "0.5.23")
 EACH = 10_000 // (2 * len(SCENARIOS)) + 1
 
 
-def walked(scenario: str, name: str, steps: int, seed: int = 0, late: bool = False) -> Conformance:
-    """Walks on the reference, which goes on beyond faults of kernels."""
-    names = release(name).names()
+def walked(
+    scenario: str, name: str, steps: int, seed: int = 0, late: bool = False, **other: str
+) -> Conformance:
+    """Walks on the reference, which goes on beyond faults of kernels; with ``other`` answers at decisions."""
+    names = release(name).replace(**other).names()
     program = program_of(scenario, name)
     return conform(
         program, names, scenario, name, lambda: ReferenceTarget(strict=False, late=late), steps, seed
@@ -47,6 +49,21 @@ def test_walks_show_no_difference(scenario: str, name: str) -> None:
 def test_seeds_that_found_a_difference(scenario: str, name: str, seed: int, late: bool) -> None:
     """Each was a fault of the model, which has been mended."""
     assert walked(scenario, name, 200, seed, late).difference is None
+
+
+@pytest.mark.parametrize(
+    ("scenario", "decision", "alternative"),
+    [
+        ("finite-traffic", "refusal_ends_the_pass", "stops_at_the_refused"),
+        ("decode-endless-traffic", "refusal_ends_reservation", "stops_at_the_refused_candidate"),
+        ("decode-admission-pinned", "occupied_on_decode", "unfinished_rows_only"),
+        ("overlap-cancel", "unload_and_slot", "slot_zeroed_by_the_loader"),
+    ],
+)
+def test_walks_agree_on_what_no_release_does(scenario: str, decision: str, alternative: str) -> None:
+    """The alternatives that are there for candidates."""
+    found = walked(scenario, "0.5.23", 300, **{decision: alternative})
+    assert found.difference is None, found.path
 
 
 @pytest.mark.deep
