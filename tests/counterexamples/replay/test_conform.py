@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from slotproof.checker.cli import main
 from slotproof.counterexamples.replay.conform import Conformance, conform
 from slotproof.counterexamples.replay.reference import ReferenceTarget
-from slotproof.model.releases import release
+from slotproof.model.releases import Release, release
 from slotproof.properties import SCENARIOS
 from tests.counterexamples.replay.runs import program_of
 from tests.counterexamples.replay.slips import SLIPS, Slip
@@ -17,11 +17,10 @@ DEEP = ("0.5.12.post1", "0.5.16", "0.5.19", "0.5.20", "0.5.23")
 EACH = 10_000 // (2 * len(SCENARIOS)) + 1
 
 
-def walked(
-    scenario: str, name: str, steps: int, seed: int = 0, late: bool = False, **other: str
-) -> Conformance:
-    """Walks on the reference, which goes on beyond faults of kernels; with ``other`` answers at decisions."""
-    names = release(name).replace(**other).names()
+def walked(scenario: str, name: str | Release, steps: int, seed: int = 0, late: bool = False) -> Conformance:
+    """Walks on the reference, which goes on beyond faults of kernels."""
+    chosen = release(name) if isinstance(name, str) else name
+    names, name = chosen.names(), chosen.base
     program = program_of(scenario, name)
     return conform(
         program, names, scenario, name, lambda: ReferenceTarget(strict=False, late=late), steps, seed
@@ -62,7 +61,7 @@ def test_seeds_that_found_a_difference(scenario: str, name: str, seed: int, late
 )
 def test_walks_agree_on_what_no_release_does(scenario: str, decision: str, alternative: str) -> None:
     """The alternatives that are there for candidates."""
-    found = walked(scenario, "0.5.23", 300, **{decision: alternative})
+    found = walked(scenario, release("0.5.23").replace(**{decision: alternative}), 300)
     assert found.difference is None, found.path
 
 
