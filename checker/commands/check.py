@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from slotproof.checker.commands import completion
+from slotproof.checker.commands import completion, option
+from slotproof.checker.commands.option import FORMATS, PATH
 from slotproof.checker.commands.outputs import (
     must_be_out_folder,
     must_be_writable_file,
@@ -25,13 +25,6 @@ if TYPE_CHECKING:
     from slotproof.checker.results import Results
     from slotproof.checker.runs import Finding, Search, Subject
 
-FORMATS = ("text", "json", "markdown", "junit", "github", "sarif")
-
-NO_CACHE = "SLOTPROOF_NO_CACHE"
-"""Set to 1 it says ``--no-cache`` for every command."""
-
-PATH = click.Path(path_type=Path)
-
 EXAMPLES = """\b
 Examples:
   slotproof check
@@ -40,17 +33,6 @@ Examples:
   slotproof check --candidate my_change.py --scenario overlap-cancel
   slotproof check --scenario idle-rank --reach "A in s.registry.unloading"
   slotproof check --system my_system.py --set requests=3 --format json"""
-
-
-class Seconds(click.FloatRange):
-    """A length of time; ``nan`` is none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number of seconds."""
-        seconds = super().convert(value, param, ctx)
-        if math.isnan(seconds):
-            self.fail(f"{value} is no number of seconds", param, ctx)
-        return seconds
 
 
 @dataclass(frozen=True)
@@ -90,28 +72,9 @@ class Options:
     shell_complete=completion.releases,
     help="A release of SGLang; all if none is named.",
 )
-@click.option(
-    "--scenario",
-    multiple=True,
-    metavar="S",
-    shell_complete=completion.scenarios,
-    help="A scenario; all if none is named.",
-)
-@click.option(
-    "--property",
-    "property",
-    multiple=True,
-    metavar="P",
-    shell_complete=completion.properties,
-    help="Report this property alone.",
-)
-@click.option(
-    "--engine",
-    multiple=True,
-    metavar="E",
-    shell_complete=completion.engines,
-    help="explicit, temporal (both by default), bounded, induction or pdr.",
-)
+@option.scenarios
+@option.properties("Report this property alone.")
+@option.engines("explicit, temporal (both by default), bounded, induction or pdr.")
 @click.option(
     "--candidate",
     metavar="FILE",
@@ -124,28 +87,13 @@ class Options:
     shell_complete=completion.file,
     help="Check the System of a Python file.",
 )
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@option.settings
 @click.option("--reach", metavar="EXPR", help="The shortest way to a state of which this is true.")
-@click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
+@option.full_sizes
 @click.option("--baseline", type=PATH, metavar="FILE", help="Known violations; by default the shipped file.")
 @click.option("--no-baseline", is_flag=True, help="Every violation counts.")
 @click.option("--write-baseline", type=PATH, metavar="FILE", help="Write what is found as known.")
-@click.option(
-    "--format",
-    "format",
-    default="text",
-    metavar="F",
-    shell_complete=completion.one_of(FORMATS),
-    help=f"{', '.join(FORMATS)}.",
-)
-@click.option(
-    "--output",
-    multiple=True,
-    metavar="F=FILE",
-    shell_complete=completion.outputs(FORMATS),
-    help="Write a format to a file, beside --format.",
-)
-@click.option("--out", type=PATH, metavar="DIR", help="Folder of the traces; by default slotproof-traces.")
+@option.reports
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
@@ -153,15 +101,8 @@ class Options:
     help="Threads of all searches; by default 2 searches of 1.",
 )
 @click.option("--symmetry", is_flag=True, help="Search orbits of interchangeable elements.")
-@click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
-@click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
-@click.option(
-    "--timeout",
-    type=Seconds(0, min_open=True),
-    metavar="S",
-    help="Stop a search after S seconds: unknown.",
-)
-@click.option("--no-cache", is_flag=True, envvar=NO_CACHE, help="Search again what an earlier run has found.")
+@option.limits
+@option.no_cache
 @click.option("-v", "--verbose", is_flag=True, help="Every action, premise, witness and trace.")
 @click.option("-q", "--quiet", is_flag=True, help="Only what is not as expected.")
 def check(**given: object) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slotproof.checker.commands import completion
-from slotproof.checker.commands.check import NO_CACHE, Seconds
+from slotproof.checker.commands import completion, option
+from slotproof.checker.commands.option import FORMATS
 from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs
 from slotproof.checker.usage import UsageProblem, near, one_of
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from slotproof.checker.compare import Comparison, Side
     from slotproof.checker.runs import Finding, Search, Subject
     from slotproof.checker.verdict import Limits
-
-FORMATS = ("text", "json", "markdown", "junit", "github", "sarif")
 
 EXAMPLES = """\b
 Examples:
@@ -32,58 +30,15 @@ Examples:
 @click.command(epilog=EXAMPLES, short_help="What a change gains, loses and does otherwise.")
 @click.argument("base", shell_complete=completion.file_or_release)
 @click.argument("candidate", shell_complete=completion.file_or_release)
-@click.option(
-    "--scenario",
-    multiple=True,
-    metavar="S",
-    shell_complete=completion.scenarios,
-    help="A scenario; all if none is named.",
-)
-@click.option(
-    "--property",
-    "property",
-    multiple=True,
-    metavar="P",
-    shell_complete=completion.properties,
-    help="Compare this property alone.",
-)
-@click.option(
-    "--engine",
-    multiple=True,
-    metavar="E",
-    shell_complete=completion.engines,
-    help="explicit (default) or another of check's.",
-)
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
-@click.option("--full", is_flag=True, help="Take the scenarios' full sizes; minutes instead of seconds.")
-@click.option(
-    "--format",
-    "format",
-    default="text",
-    metavar="F",
-    shell_complete=completion.one_of(FORMATS),
-    help=f"{', '.join(FORMATS)}.",
-)
-@click.option(
-    "--output",
-    multiple=True,
-    metavar="F=FILE",
-    shell_complete=completion.outputs(FORMATS),
-    help="Write a format to a file, beside --format.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of the traces; by default slotproof-traces.",
-)
+@option.scenarios
+@option.properties("Compare this property alone.")
+@option.engines("explicit (default) or another of check's.")
+@option.settings
+@option.full_sizes
+@option.reports
 @click.option("--workers", type=click.IntRange(1, 64), metavar="N", help="Searches at a time; by default 2.")
-@click.option("--max-states", type=click.IntRange(1), metavar="N", help="Stop a search at N states: unknown.")
-@click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Stop a search at depth N: unknown.")
-@click.option(
-    "--timeout", type=Seconds(0, min_open=True), metavar="S", help="Stop a search after S seconds: unknown."
-)
-@click.option("--no-cache", is_flag=True, envvar=NO_CACHE, help="Search again what an earlier run has found.")
+@option.limits
+@option.no_cache
 def compare(
     base: str,
     candidate: str,

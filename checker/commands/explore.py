@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from slotproof.checker.commands import option
 from slotproof.checker.commands.subject import one_subject
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -31,9 +32,9 @@ Examples:
 )
 @click.option("--release", metavar="R", help="Walk this release; by default the latest.")
 @click.option("--beside", metavar="R", help="Take the same steps on this release, and show where they part.")
-@click.option("--full", is_flag=True, help="Take the scenario's full size.")
+@option.full_size
 @click.option("--system", metavar="FILE[:NAME]", help="A system of one's own, or the one of the trace.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@option.settings
 @click.option("--port", metavar="N", type=click.IntRange(1, 65535), help="Answer on this port.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def explore(

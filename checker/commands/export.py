@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slotproof.checker.commands import completion
+from slotproof.checker.commands import completion, option
 from slotproof.checker.commands.subject import one_subject
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -25,15 +25,10 @@ Examples:
 
 @click.command(epilog=EXAMPLES, short_help="A system as a model of another checker.")
 @click.argument("scenario", required=False, shell_complete=completion.scenarios)
-@click.option(
-    "--release",
-    metavar="R",
-    shell_complete=completion.releases,
-    help="A release of SGLang; by default the latest.",
-)
-@click.option("--full", is_flag=True, help="Take the scenario's full size.")
+@option.latest_release
+@option.full_size
 @click.option("--system", metavar="FILE[:NAME]", help="Export the System of a Python file.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
+@option.settings
 @click.option("--to", "to", required=True, metavar="FORMAT", help="promela, for the model checker Spin.")
 @click.option(
     "--out",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from slotproof.checker.commands import completion
+from slotproof.checker.commands import completion, option
+from slotproof.checker.commands.option import PATH
 from slotproof.checker.commands.subject import one_subject
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 HOLDS, VIOLATED, WRONG_USE, UNKNOWN = 0, 1, 2, 3
 
-PATH = click.Path(path_type=Path)
-
 EXAMPLES = """\b
 Examples:
   slotproof prove --system my_system.py --property never-over --set clients=6
@@ -31,33 +30,16 @@ Examples:
 
 @click.command(epilog=EXAMPLES, short_help="A property at any depth, with a certificate.")
 @click.argument("scenario", required=False, shell_complete=completion.scenarios)
-@click.option(
-    "--release",
-    metavar="R",
-    shell_complete=completion.releases,
-    help="A release of SGLang; by default the latest.",
-)
-@click.option("--full", is_flag=True, help="Take the scenario's full size.")
+@option.latest_release
+@option.full_size
 @click.option("--system", metavar="FILE[:NAME]", help="Prove something of the System of a Python file.")
 @click.option("--candidate", type=PATH, metavar="FILE", help="Prove it of the candidate of a Python file.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value of a parameter.")
-@click.option(
-    "--property",
-    "property",
-    multiple=True,
-    metavar="P",
-    shell_complete=completion.properties,
-    help="What to prove; all by default.",
-)
+@option.settings
+@option.properties("What to prove; all by default.")
 @click.option("--lemma", "lemmas", multiple=True, metavar="P", help="A property to prove first, and to use.")
 @click.option("--engine", metavar="E", help="induction or pdr; by default one after the other.")
 @click.option("--max-depth", type=click.IntRange(0), metavar="N", help="Give induction up at depth N.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="Give up after S seconds: unknown.",
-)
+@option.timeout("Give up after S seconds: unknown.")
 @click.option("--out", type=PATH, metavar="FILE", help="Write the certificate of the one property.")
 @click.option("--check", "certificate", type=PATH, metavar="FILE", help="Check a certificate again.")
 def prove(

@@ -30,6 +30,8 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "--max-states", "many"], "'many' is not a valid integer"),
     (["check", "--timeout", "0"], "0.0 is not in the range"),
     (["check", "--timeout", "nan"], "nan is no number of seconds"),
+    (["compare", "0.5.22", "0.5.23", "--timeout", "nan"], "nan is no number of seconds"),
+    (["prove", "idle-rank", "--timeout", "nan"], "nan is no number of seconds"),
     (["check", "--set", "goods"], "--set goods: write --set NAME=VALUE"),
     (["check", "--set", "goods="], "there is no value"),
     (["check", "--set", "goods=1", "--set", "goods=2"], "'goods' is set twice"),
