@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
-from slotproof.checker.symbolic.execution import Cells
+from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.relation import Bad, Move, Relation
 from slotproof.checker.symbolic.solving import Budget, Formula, Formulas, OneShot, Template
 from slotproof.checker.symbolic.values import low

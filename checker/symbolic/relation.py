@@ -15,7 +15,8 @@ from itertools import product
 from typing import Literal as Word
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
-from slotproof.checker.symbolic.execution import Cells, Execution, Part, Result, column_cells, initial_cells
+from slotproof.checker.symbolic.execution import Execution, Part, Result, column_cells, initial_cells
+from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.values import Value, Values, constant, kind, low
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
