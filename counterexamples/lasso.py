@@ -46,6 +46,16 @@ class Standing:
         """The set in words."""
         return f"{self.sets.steps}{_given(self.sets.instances, self.values)}"
 
+    def __str__(self) -> str:
+        """Why the loop is fair to the set, as a story tells it."""
+        if self.taken is not None:
+            fares = f"happens in step {self.taken}"
+        elif self.always_barred:
+            fares = "is never possible in the loop"
+        else:
+            fares = f"is not possible after step {self.barred}"
+        return f"{self.name} ({self.sets.strength}): {fares}"
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:

@@ -243,13 +243,7 @@ def _waits(trace: Trace, program: Program, width: int) -> list[str]:
     lines += _wrapped(goal.text, width, 6) + _wrapped(f"({place(goal)})", width, 6)
     lines += _wrapped("The run is fair. Of what the system assumes to be fair, in the loop:", width, 2)
     for standing in standings(trace, program, interpreter):
-        if standing.taken is not None:
-            fares = f"happens in step {standing.taken}"
-        elif standing.always_barred:
-            fares = "is never possible"
-        else:
-            fares = f"is not possible after step {standing.barred}"
-        lines += _wrapped(f"{standing.name} ({standing.sets.strength}): {fares}", width, 6)
+        lines += _wrapped(str(standing), width, 6)
     return lines
 
 

@@ -22,13 +22,4 @@ def lasso_reasons(trace: Trace, program: Program, interpreter: Interpreter) -> t
         f"After step {wait.since} this is true{about}: {wait.progress.premise.site.text}",
         f"From there on this never is: {wait.progress.goal.site.text}",
     ]
-    fair = []
-    for standing in standings(trace, program, interpreter):
-        if standing.taken is not None:
-            fares = f"happens in step {standing.taken}"
-        elif standing.always_barred:
-            fares = "is never possible in the loop"
-        else:
-            fares = f"is not possible after step {standing.barred}"
-        fair.append(f"{standing.name} ({standing.sets.strength}): {fares}")
-    return lines, fair
+    return lines, [str(standing) for standing in standings(trace, program, interpreter)]
