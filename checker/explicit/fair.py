@@ -150,22 +150,23 @@ class FairRuns:
         """Steps from a state back to it that stay in a part and are fair; from each to the nearest need."""
         graph = self.graph
         inner = inside[graph.sources] & inside[graph.targets]
+        home = np.zeros(graph.size, bool)
+        home[entry] = True
+        nothing = np.zeros(graph.steps, bool)
         loop: list[int] = []
         here = entry
         while True:
             self.look()
             seen = np.unique([entry, *(int(graph.targets[s]) for s in loop)])
             steps, states = self._needs(seen, np.array(loop, np.int64), inside, inner)
-            if not steps.any() and not states.any():
-                break
-            way = self._way(here, inside, states, steps)
+            if steps.any() or states.any():
+                way = self._way(here, inside, states, steps)
+            elif here != entry:
+                way = self._way(here, inside, home, nothing)  # and it may meet what a strong set needs
+            else:
+                return loop
             loop += way
             here = int(graph.targets[way[-1]])
-        home = np.zeros(graph.size, bool)
-        home[entry] = True
-        if here != entry:
-            loop += self._way(here, inside, home, np.zeros(graph.steps, bool))
-        return loop
 
     def _needs(self, seen: Numbers, loop: Numbers, inside: Flags, inner: Flags) -> tuple[Flags, Flags]:
         """What a loop still needs to be fair: any of these steps, or any of these states."""

@@ -23,6 +23,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         result = CliRunner().invoke(main, arguments, prog_name="slotproof")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
+        print(result.output)  # pytest shows it where a test fails
         return result
 
     return run
