@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import itf_py
-import jsonschema
 
 from slotproof.counterexamples.encoding import (
     EncodingError,
@@ -42,6 +41,9 @@ from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.columns import decode, encode
 from slotproof.model.language.ir import Action
 from slotproof.model.language.program import Program
+
+if TYPE_CHECKING:
+    import jsonschema
 
 SOURCE = "slotproof"
 SCHEMA = 1
@@ -296,6 +298,8 @@ def read(path: Path) -> TraceFile:
             f"{path}: #meta.source: {raw['#meta'].get('source')!r}, where '{SOURCE}' has to stand:"
             " a trace of another tool does not name its steps"
         )
+    import jsonschema  # takes a tenth of a second, which a run that only writes traces saves
+
     wrong = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema()).iter_errors(raw))
     if wrong is not None:
         raise TraceError(f"{path}: {_field(wrong)}")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast
 
 from slotproof.model.language import surface
 from slotproof.model.language.columns import Valuation
+from slotproof.model.language.domains import Parameter
 from slotproof.model.language.errors import LanguageError, Site
 from slotproof.model.language.functions import Functions
 from slotproof.model.language.ir import (
@@ -47,16 +48,30 @@ from slotproof.model.language.walk import statements_of
 
 def compile_system(system: System) -> Program:
     """The program of a system; ``LanguageError`` names the user's file and line where it is wrong."""
+    parameters = parameters_of(system)
     constant: dict[int, Valuation] = {}
     texts: dict[Callable[..., Any], Source] = {}
     while True:
         compiler = Compiler(system, constant, texts)
-        program = compiler.program()
-        written = compiler.all_written(program)
-        unwritten = {c: program.columns[c].initial for c in range(len(program.columns)) if c not in written}
+        compiler.binding.check_names(parameters)
+        _check_unique(system)
+        steps = compiler.steps()
+        written = compiler.all_written(steps)
+        unwritten = {i: column.initial for i, column in enumerate(compiler.columns) if i not in written}
         if unwritten == constant:
-            return program
+            return compiler.program(steps, parameters)
         constant = unwritten
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What changes the state, compiled: all else of a program is read from that."""
+
+    initial: tuple[Action, ...]
+    actions: tuple[tuple[surface.Action[Any], Action], ...]
+    """Of the actions that can happen."""
+    dropped: tuple[str, ...]
+    """The names of those whose guard is false whatever the state."""
 
 
 class Compiler(Functions):
@@ -242,20 +257,24 @@ class Compiler(Functions):
 
         return setup, conjunction(list(conditions))
 
-    def program(self) -> Program:
-        """Compile everything."""
+    def steps(self) -> Steps:
+        """Compile the actions and initial functions."""
+        compiled = [(a, self.action(a)) for a in self.system.actions]
+        never = [any(g.condition == FALSE for g in c.guard) for _, c in compiled]
+        return Steps(
+            tuple(self.action(a) for a in self.system.initial),
+            tuple(pair for pair, barred in zip(compiled, never, strict=True) if not barred),
+            tuple(a.name for (a, _), barred in zip(compiled, never, strict=True) if barred),
+        )
+
+    def program(self, steps: Steps, declared: Mapping[str, Parameter]) -> Program:
+        """Compile the rest."""
         system = self.system
-        self.binding.check_names(parameters_of(system))
-        self._check_unique(system)
-        compiled = [(a, self.action(a)) for a in system.actions]
-        kept = [(a, c) for a, c in compiled if not any(g.condition == FALSE for g in c.guard)]
-        dropped = tuple(a.name for a, c in compiled if any(g.condition == FALSE for g in c.guard))
-        initial = tuple(self.action(a) for a in system.initial)
-        declared = [a for a, _ in kept]
         runs = [p for p in system.properties if p.over == "run"]
-        properties = tuple(self.property(p, declared) for p in system.properties if p not in runs)
+        possible = [a for a, _ in steps.actions]
+        properties = tuple(self.property(p, possible) for p in system.properties if p not in runs)
         progress = tuple(progress_of(self, p) for p in runs)
-        fairness = [fair_sets(self, f, {c.name: c for _, c in kept}) for f in system.fairness]
+        fairness = [fair_sets(self, f, {c.name: c for _, c in steps.actions}) for f in system.fairness]
         check_assumptions(system.name, [(p.name, self._site(p)) for p in runs], bool(fairness))
         witnesses = tuple(self.witness(w) for w in system.witnesses)
         final = None
@@ -266,16 +285,16 @@ class Compiler(Functions):
                     f"{system.final.__name__} has to be one 'return' line",
                     self.text(system.final).site(self.text(system.final).tree),
                 )
-        parameters = {n: self.binding.value(p) for n, p in parameters_of(system).items()}
+        parameters = {n: self.binding.value(p) for n, p in declared.items()}
         functions = tuple(cast(Function, f) for f in self.functions)
-        actions = tuple(c for _, c in kept)
+        actions = tuple(c for _, c in steps.actions)
         assumed = tuple(f for f in fairness if f is not None)
         content = (
             self.columns,
             functions,
             tuple(self._decisions),
             tuple(self.crashes),
-            initial,
+            steps.initial,
             actions,
             properties,
             witnesses,
@@ -294,12 +313,12 @@ class Compiler(Functions):
             crashes=tuple(self.crashes),
             sites=tuple(self.sites),
             premises=tuple(self.premises),
-            initial=initial,
+            initial=steps.initial,
             actions=actions,
             properties=properties,
             witnesses=witnesses,
             final=final,
-            dropped=dropped,
+            dropped=steps.dropped,
             progress=progress,
             fairness=assumed,
         )
@@ -308,36 +327,37 @@ class Compiler(Functions):
         text = self.text(declared.function)
         return text.site(text.tree)
 
-    def _check_unique(self, system: System) -> None:
-        for mark, kind, items in (
-            ("action", surface.Action, [*system.actions, *system.initial]),
-            ("invariant", surface.Property, system.properties),
-            ("witness", surface.Witness, system.witnesses),
-        ):
-            for item in items:
-                if not isinstance(item, kind):
-                    raise LanguageError(
-                        f"system {system.name}: {getattr(item, '__name__', item)} is not marked; "
-                        f"write '@{mark}' above it",
-                        system.site,
-                    )
-        for what, names in (
-            ("actions", [a.name for a in [*system.actions, *system.initial]]),
-            ("properties", [p.name for p in system.properties]),
-            ("witnesses", [w.name for w in system.witnesses]),
-        ):
-            twice = [n for n in names if names.count(n) > 1]
-            if twice:
-                raise LanguageError(
-                    f"system {system.name} has two {what} named '{twice[0]}'; rename one", system.site
-                )
-
-    def all_written(self, program: Program) -> set[int]:
+    def all_written(self, steps: Steps) -> set[int]:
         """The columns that some action or initial function writes."""
         found: set[int] = set()
-        for action in (*program.initial, *program.actions):
+        for action in (*steps.initial, *(c for _, c in steps.actions)):
             found |= self.written(action.effect)
         return found
+
+
+def _check_unique(system: System) -> None:
+    for mark, kind, items in (
+        ("action", surface.Action, [*system.actions, *system.initial]),
+        ("invariant", surface.Property, system.properties),
+        ("witness", surface.Witness, system.witnesses),
+    ):
+        for item in items:
+            if not isinstance(item, kind):
+                raise LanguageError(
+                    f"system {system.name}: {getattr(item, '__name__', item)} is not marked; "
+                    f"write '@{mark}' above it",
+                    system.site,
+                )
+    for what, names in (
+        ("actions", [a.name for a in [*system.actions, *system.initial]]),
+        ("properties", [p.name for p in system.properties]),
+        ("witnesses", [w.name for w in system.witnesses]),
+    ):
+        twice = [n for n in names if names.count(n) > 1]
+        if twice:
+            raise LanguageError(
+                f"system {system.name} has two {what} named '{twice[0]}'; rename one", system.site
+            )
 
 
 def returning_into(block: Block, verdict: Local) -> Block:
