@@ -6,11 +6,13 @@
     python3 dev.py lint             the checks alone
     python3 dev.py docs             the documentation as a site, in build/site
     python3 dev.py gallery [--full] after a change of the model: baseline and traces anew
-    python3 dev.py setup            neither, only the set-up
+    python3 dev.py setup            only what `run` needs, into .venv
+    python3 dev.py setup --all      what the tests, the replay and the benchmarks need too
 
 Each of them first brings `.venv` up to date: exact versions from constraints.txt, and the project
-installed from this tree. A strict editable install links single files, so it is made again when a
-file was added or removed.
+installed from this tree. `run`, `setup` and `gallery` install what the command needs, which is a
+small part of all. A strict editable install links single files, so it is made again when a file was
+added or removed.
 """
 
 import hashlib
@@ -29,7 +31,12 @@ BIN = ROOT / ".venv" / "bin"
 PYTHON = BIN / "python"
 STAMP = ROOT / ".venv" / "up-to-date"
 FOLDERS = ("model", "properties", "checker", "counterexamples")
-EXTRAS = ".[benchmarks,certify,dev,explore,replay]"
+COMMAND = ".[certify,explore]"
+EVERYTHING = ".[benchmarks,certify,dev,explore,replay]"
+SIZES = {
+    COMMAND: "0.2 GB are downloaded",
+    EVERYTHING: "on Linux torch alone is a download of 3 GB, unless pip is told where a build for CPUs is",
+}
 
 DOCS = (PYTHON, "-m", "mkdocs", "build", "--strict", "--quiet")
 
@@ -60,38 +67,44 @@ def run(*command: str | Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
 
 
-def wanted_stamp() -> str:
-    """What the environment depends on: the Python, the requirements, and which files there are."""
+def tree_digest() -> str:
+    """What the environment depends on beside the Python: the requirements, and which files there are."""
     digest = hashlib.sha256()
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((ROOT / name).read_bytes())
     files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file())
     names = sorted(path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts)
     digest.update("\n".join([str(ROOT), *names]).encode())
-    return f"{python_version()} {digest.hexdigest()}"
+    return digest.hexdigest()
 
 
 def python_version() -> str:
     return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def set_up() -> None:
-    wanted = wanted_stamp()
-    found = STAMP.read_text() if STAMP.exists() else ""
-    if found == wanted and any(ROOT.glob("build/__editable__.*")):
+def set_up(wanted: str) -> None:
+    """Install ``COMMAND`` or ``EVERYTHING``, unless it is there already."""
+    version, digest = python_version(), tree_digest()
+    found = STAMP.read_text().split() if STAMP.exists() else []
+    fresh = found[:1] != [version]
+    if not fresh and EVERYTHING in found:  # never less than there was
+        wanted = EVERYTHING
+    if found == [version, digest, wanted] and any(ROOT.glob("build/__editable__.*")):
         return
     pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
-    if found.split(" ")[0] == python_version():
+    if fresh:
+        say(f"creating .venv with Python {version}, once; {SIZES[wanted]}")
+        run(sys.executable, "-m", "venv", "--clear", ".venv")
+    elif wanted in found:
         say("requirements or files have changed: installing again into .venv")
         pip.append("--quiet")
     else:
-        say(f"creating .venv with Python {python_version()} (a minute or two, once)")
-        run(sys.executable, "-m", "venv", "--clear", ".venv")
+        say(f"adding to .venv what the tests, the replay and the benchmarks need; {SIZES[wanted]}")
     STAMP.unlink(missing_ok=True)
     run(*pip, "-c", "constraints.txt", "setuptools")
     strict = ("--no-build-isolation", "--config-settings", "editable_mode=strict")
-    run(*pip, "-c", "constraints.txt", *strict, "-e", EXTRAS)
-    STAMP.write_text(wanted)
+    run(*pip, "-c", "constraints.txt", *strict, "-e", wanted)
+    STAMP.write_text(f"{version} {digest} {wanted}")
 
 
 def lint() -> bool:
@@ -153,13 +166,15 @@ def main(arguments: list[str]) -> int:
         say(f"this is Python {python_version()}: run me with Python 3.11, 3.12 or 3.13")
         return 2
     match arguments:
-        case ["setup" | "lint" | "docs" | "gallery"] | ["gallery", "--full"] | ["run" | "test", *_]:
-            pass
+        case ["setup" | "gallery"] | ["gallery", "--full"] | ["run", *_]:
+            wanted = COMMAND
+        case ["setup", "--all"] | ["lint" | "docs"] | ["test", *_]:
+            wanted = EVERYTHING
         case _:
             print(__doc__, file=sys.stderr)
             return 2
     try:
-        set_up()
+        set_up(wanted)
     except subprocess.CalledProcessError as error:
         say(f"the set-up stopped with exit status {error.returncode}; its last lines say why")
         return 2

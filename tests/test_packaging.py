@@ -1,17 +1,25 @@
 """The wheel holds the four folders under `slotproof`, whole, and nothing else; installed, it works."""
 
+import contextlib
+import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email.parser import Parser
+from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("model", "properties", "checker", "counterexamples")
@@ -89,13 +97,13 @@ def test_script_and_module_are_the_same(tmp_path: Path) -> None:
 def test_wheel_says_what_it_needs_and_what_it_offers(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
-        metadata = Parser().parsestr(archive.read(name).decode())
+        about = Parser().parsestr(archive.read(name).decode())
         points = archive.read(name.replace("METADATA", "entry_points.txt")).decode()
-    assert metadata["Requires-Python"] == "<3.14,>=3.11"
-    extras = set(metadata.get_all("Provides-Extra", []))
+    assert about["Requires-Python"] == "<3.14,>=3.11"
+    extras = set(about.get_all("Provides-Extra", []))
     assert {"replay", "explore", "certify", "benchmarks"} <= extras
     for extra in extras:
-        assert any(f'extra == "{extra}"' in r for r in metadata.get_all("Requires-Dist", []))
+        assert any(f'extra == "{extra}"' in r for r in about.get_all("Requires-Dist", []))
     assert "slotproof = slotproof.checker.cli:main" in points
     assert "[pytest11]\nslotproof = slotproof.checker.pytest_plugin" in points
 
@@ -149,6 +157,52 @@ def test_it_works_beside_modules_of_the_same_names(wheel: Path, tmp_path: Path) 
     gallery = site / "slotproof" / "counterexamples" / "gallery"
     assert {p.name for p in gallery.iterdir()} >= {"baseline.json"}
     assert (site / "slotproof" / "counterexamples" / "trace.schema.json").is_file()
+
+
+PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines()[1:])
+PINNED_ELSEWHERE = re.compile(r"nvidia-.*|cuda-.*|triton")
+"""What a build of torch for CUDA brings, in the versions that it was made with."""
+
+
+def _needed(requirements: Iterable[str]) -> set[str]:
+    """The distributions that these bring here, with all that they need as far as it is installed."""
+    seen: set[str] = set()
+    todo = [Requirement(text) for text in requirements]
+    while todo:
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        if f"{name} {sorted(requirement.extras)}" in seen:
+            continue
+        seen |= {name, f"{name} {sorted(requirement.extras)}"}
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            for further in map(Requirement, metadata.requires(name) or []):
+                extras = ({"extra": extra} for extra in ("", *requirement.extras))
+                if further.marker is None or any(map(further.marker.evaluate, extras)):
+                    todo.append(further)
+    return {name for name in seen if " " not in name}
+
+
+def test_each_package_of_the_development_environment_has_its_version() -> None:
+    """One that has none is another one tomorrow, and the set-up another set-up."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = _needed(itertools.chain(project["dependencies"], *project["optional-dependencies"].values()))
+    pinned = {canonicalize_name(name) for name in PINS}
+    assert {"markupsafe", "pytest", "transformers"} <= needed
+    assert {name for name in needed - pinned if not PINNED_ELSEWHERE.fullmatch(name)} == set()
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_a_version_in_the_constraints_installs_on_every_python(name: str) -> None:
+    """Also on the oldest patch release of each: a distribution keeps the one that it came with."""
+    try:
+        about = metadata.metadata(name)
+    except metadata.PackageNotFoundError:
+        pytest.skip("not installed here")
+    if about["Version"].split("+")[0] != PINS[name]:
+        pytest.skip("another version is installed here")
+    needs = about["Requires-Python"]
+    for version in ("3.11.0", "3.12.0", "3.13.0"):
+        assert not needs or version in SpecifierSet(needs), f"{name} wants Python {needs}"
 
 
 def _interpreters() -> Iterator[tuple[str, Path]]:
