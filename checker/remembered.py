@@ -177,21 +177,17 @@ def _numbered(actions: Sequence[Action], step: Step) -> tuple[int, tuple[int, ..
 
 
 def _trace(raw: Mapping[str, Any], search: Search, program: Program) -> Trace:
-    chosen = zip(program.decisions, search.choices, strict=True)
     states = tuple(tuple(state) for state in raw["states"])
     if any(len(state) != program.cells for state in states) or len(states) != len(raw["steps"]) + 1:
         raise ValueError("the states are not those of the program")
-    return Trace(
-        system=program.name,
-        digest=program.digest,
-        parameters=program.parameters,
-        release=None,
-        choices={point.name: point.alternatives[i] for point, i in chosen},
+    return Trace.of(
+        program,
+        search.choices,
         property=raw["property"],
         part=raw["part"],
         engine=raw["engine"],
         start=None if raw["start"] is None else _step(program.initial, *raw["start"]),
-        steps=tuple(_step(program.actions, *step) for step in raw["steps"]),
+        steps=(_step(program.actions, *step) for step in raw["steps"]),
         states=states,
         crash=raw["crash"],
         loop=raw["loop"],

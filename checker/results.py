@@ -54,13 +54,7 @@ class Cell:
     @property
     def word(self) -> str:
         """``holds``, ``violated`` or ``unknown``."""
-        match self.verdict:
-            case Holds():
-                return "holds"
-            case Violated():
-                return "violated"
-            case Unknown():
-                return "unknown"
+        return self.verdict.word
 
     @property
     def depth(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from slotproof.counterexamples.trace import Trace
 
@@ -59,6 +59,7 @@ class _NoTruth:
 class Holds(_NoTruth):
     """The property holds in all that the engine promises to cover."""
 
+    word: ClassVar[str] = "holds"
     property: str
     coverage: Coverage
 
@@ -67,6 +68,7 @@ class Holds(_NoTruth):
 class Violated(_NoTruth):
     """The property fails; one shortest trace for each of its parts that does, shortest first."""
 
+    word: ClassVar[str] = "violated"
     property: str
     traces: tuple[Trace, ...]
     coverage: Coverage
@@ -81,6 +83,7 @@ class Violated(_NoTruth):
 class Unknown(_NoTruth):
     """Neither: a limit, an interrupt, or a search that proved nothing (``vacuous: …``)."""
 
+    word: ClassVar[str] = "unknown"
     property: str
     reason: str
     coverage: Coverage

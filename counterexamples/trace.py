@@ -6,11 +6,14 @@ valuations of the program's columns (``model/language/columns.py``); a step's ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from slotproof.model.language.columns import Valuation
+from slotproof.model.language.program import Program
+
+Kind = Literal["violation", "witness", "difference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,43 @@ class Trace:
     states: tuple[Valuation, ...]
     crash: str | None = None
     loop: int | None = None
-    kind: Literal["violation", "witness", "difference"] = "violation"
+    kind: Kind = "violation"
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        choices: Sequence[int],
+        *,
+        property: str,
+        part: str,
+        engine: str,
+        start: Step | None,
+        steps: Iterable[Step],
+        states: Iterable[Valuation],
+        crash: str | None = None,
+        loop: int | None = None,
+        release: str | None = None,
+        kind: Kind = "violation",
+    ) -> Self:
+        """A trace of a program; ``choices`` are the numbers of the alternatives in force."""
+        points = zip(program.decisions, choices, strict=True)
+        return cls(
+            system=program.name,
+            digest=program.digest,
+            parameters=program.parameters,
+            release=release,
+            choices={point.name: point.alternatives[i] for point, i in points},
+            property=property,
+            part=part,
+            engine=engine,
+            start=start,
+            steps=tuple(steps),
+            states=tuple(states),
+            crash=crash,
+            loop=loop,
+            kind=kind,
+        )
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -16,6 +16,7 @@ from slotproof.checker.commands.outputs import (
     must_be_out_folder,
     must_be_writable_file,
     parse_outputs,
+    write_all,
 )
 from slotproof.checker.usage import UsageProblem, one_of
 
@@ -319,10 +320,6 @@ def _print(results: Results, options: Options, outputs: Sequence[Output]) -> Non
     else:
         for line in WRITERS[options.format](results):
             click.echo(line)
-    for output in outputs:
-        try:
-            output.write(WRITERS[output.format](results))
-        except UsageProblem as problem:
-            results.failures.append(str(problem))
+    results.failures += write_all(outputs, lambda name: WRITERS[name](results))
     if options.format == "github":
         github.summarise(markdown.lines(results), results)

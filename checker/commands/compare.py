@@ -12,7 +12,7 @@ import click
 
 from slotproof.checker.commands import completion, option
 from slotproof.checker.commands.option import FORMATS
-from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs
+from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs, write_all
 from slotproof.checker.usage import UsageProblem, near, one_of
 
 if TYPE_CHECKING:
@@ -243,10 +243,6 @@ def _print(found: Comparison, format: str, outputs: Sequence[Output]) -> None:
     else:
         for line in WRITERS[format](found):
             click.echo(line)
-    for out in outputs:
-        try:
-            out.write(WRITERS[out.format](found))
-        except UsageProblem as problem:
-            found.failures.append(str(problem))
+    found.failures += write_all(outputs, lambda name: WRITERS[name](found))
     if format == "github":
         github.summarise(comparison.markdown(found), as_results(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,17 @@ def parse_outputs(given: Sequence[str], formats: Iterable[str]) -> list[Output]:
         must_be_writable_file(f"--output {text}", path)
         found.append(Output(name, path))
     return found
+
+
+def write_all(outputs: Sequence[Output], lines: Callable[[str], Iterable[str]]) -> list[str]:
+    """Write every file, with the lines of its format; say what could not be written."""
+    failures = []
+    for output in outputs:
+        try:
+            output.write(lines(output.format))
+        except UsageProblem as problem:
+            failures.append(str(problem))
+    return failures
 
 
 def must_be_writable_file(option: str, path: Path) -> None:

@@ -94,16 +94,6 @@ def module_text(program: Program, layout: Layout, slots: Slots) -> str:
     return "\n\n".join([PRELUDE, *unit.globals, *functions]) + "\n"
 
 
-def _end(emitter: Statements, header: str) -> str:
-    """End a function whose answer is in ``result``, or -2 if it ends early."""
-    asm = emitter.asm
-    asm.place(emitter.finish)
-    asm.ret(f"i64 {asm.load(emitter.result)}")
-    asm.place(emitter.unwind)
-    asm.ret("i64 -2")
-    return asm.function(header)
-
-
 def _progress(unit: Unit, number: int, progress: Progress) -> str:
     emitter = Statements(unit, {"state": "%state"})
     asm = emitter.asm
@@ -115,7 +105,7 @@ def _progress(unit: Unit, number: int, progress: Progress) -> str:
     asm.store(asm.get(f"or i64 {premise}, {asm.get(f'shl i64 {goal}, 1')}"), emitter.result)
     own = "".join(f", i64 %a{i}" for i in range(len(progress.parameters)))
     signature = f"@progress{number}(ptr noalias %ctx, ptr noalias readonly %state{own})"
-    return _end(emitter, f"internal i64 {signature} noinline nounwind")
+    return emitter.closed(f"internal i64 {signature} noinline nounwind")
 
 
 def _judge(unit: Unit) -> str:
@@ -130,7 +120,7 @@ def _judge(unit: Unit) -> str:
         asm.branch(asm.get(f"icmp slt i64 {answer}, 0"), emitter.unwind, fine)
         asm.place(fine)
         asm.store(answer, asm.at("%out", i))
-    return _end(emitter, "i64 @judge(ptr noalias %ctx, ptr %state, ptr noalias %out) nounwind")
+    return emitter.closed("i64 @judge(ptr noalias %ctx, ptr %state, ptr noalias %out) nounwind")
 
 
 def _fair(unit: Unit, number: int, action: Action) -> str:
@@ -150,7 +140,7 @@ def _fair(unit: Unit, number: int, action: Action) -> str:
             _sets(emitter, action, sets, base)
         base += len(_values(sets.instances))
     signature = f"@fair{number}(ptr noalias %ctx, ptr noalias readonly %state, i64 %number, ptr noalias %out)"
-    return _end(emitter, f"internal i64 {signature} noinline nounwind")
+    return emitter.closed(f"internal i64 {signature} noinline nounwind")
 
 
 def _sets(emitter: Statements, action: Action, sets: FairSets, base: int) -> None:
@@ -200,4 +190,4 @@ def _classify(unit: Unit) -> str:
         asm.store(answer, emitter.result)
         asm.jump(emitter.finish)
     header = "i64 @classify(ptr noalias %ctx, ptr %state, i64 %label, ptr noalias %out) nounwind"
-    return _end(emitter, header)
+    return emitter.closed(header)

@@ -144,15 +144,6 @@ def _all(unit: Unit, emitter: Statements, symbols: list[str], source: str, count
             asm.store(asm.get(f"add i64 {asm.load(word)}, {count}"), word)
 
 
-def _closed(emitter: Statements, header: str) -> str:
-    asm = emitter.asm
-    asm.place(emitter.finish)
-    asm.ret(f"i64 {asm.load(emitter.result)}")
-    asm.place(emitter.unwind)
-    asm.ret("i64 -2")
-    return asm.function(header)
-
-
 def _expand(unit: Unit) -> str:
     emitter = _emitter(unit)
     asm = emitter.asm
@@ -163,7 +154,7 @@ def _expand(unit: Unit) -> str:
         asm.branch(asm.narrow(_crash_code(unit, emitter, state)), emitter.finish, alive)
         asm.place(alive)
     _all(unit, emitter, [f"@action{i}" for i in range(len(unit.program.actions))], state, counted=True)
-    return _closed(emitter, "i64 @expand(ptr noalias %ctx, ptr %state, ptr noalias %out) nounwind")
+    return emitter.closed("i64 @expand(ptr noalias %ctx, ptr %state, ptr noalias %out) nounwind")
 
 
 def _initial(unit: Unit) -> str:
@@ -182,7 +173,7 @@ def _initial(unit: Unit) -> str:
         asm.store(hash_of(unit, emitter, "%out"), asm.at("%out", total))
         asm.store("0", asm.at("%out", total + 1))
         asm.store("1", emitter.result)
-    return _closed(emitter, "i64 @initial(ptr noalias %ctx, ptr noalias %out) nounwind")
+    return emitter.closed("i64 @initial(ptr noalias %ctx, ptr noalias %out) nounwind")
 
 
 def _failure(emitter: Statements, answer: str) -> None:
@@ -217,7 +208,7 @@ def _check(unit: Unit) -> str:
                 depth = asm.load(asm.at("%ctx", DEPTH))
                 asm.store(asm.get(f"add i64 {depth}, 1"), word)
                 asm.store(asm.load(asm.at("%ctx", CURRENT)), asm.at("%ctx", slots.witness(i) + 1))
-    return _closed(emitter, "i64 @check(ptr noalias %ctx, ptr %state) nounwind")
+    return emitter.closed("i64 @check(ptr noalias %ctx, ptr %state) nounwind")
 
 
 def _final(unit: Unit) -> str:
@@ -234,4 +225,4 @@ def _final(unit: Unit) -> str:
         asm.place(emitter.unwind)
         emitter.unwind = ordinary
         _failure(emitter, asm.load(emitter.status))
-    return _closed(emitter, "i64 @final(ptr noalias %ctx, ptr %state) nounwind")
+    return emitter.closed("i64 @final(ptr noalias %ctx, ptr %state) nounwind")

@@ -412,22 +412,18 @@ def _trace(
     begin = None
     if initial is not None:
         begin = Step(start[0], interpreter.arguments(program.initial[initial], start[1]))
-    chosen = zip(program.decisions, side.choices, strict=True)
-    return Trace(
-        system=program.name,
-        digest=program.digest,
-        parameters=program.parameters,
-        release=None,
-        choices={point.name: point.alternatives[i] for point, i in chosen},
+    return Trace.of(
+        program,
+        side.choices,
         property="behaviour",
         part=part,
         engine="explicit",
         start=begin,
-        steps=tuple(
+        steps=(
             Step(program.actions[n].name, interpreter.arguments(program.actions[n], numbers))
             for n, numbers in numbered
         ),
-        states=tuple(states),
+        states=states,
         crash=crash,
         kind="difference",
     )

@@ -134,7 +134,17 @@ class Paths:
             row = self._last(rows, states[-1], store.state(state), label, conjunct)
             self.label = int(rows.rows[row, self.code.layout.total + 1])
             crash = self._step(rows, row, steps, states)
-        return self._trace(property, part, "explicit", start, steps, states, crash)
+        return Trace.of(
+            self.program,
+            self.search.choices,
+            property=property,
+            part=part,
+            engine="explicit",
+            start=start,
+            steps=steps,
+            states=states,
+            crash=crash,
+        )
 
     def lasso(
         self, property: str, part: str, state: int, onward: Sequence[tuple[int, int]], loop: int
@@ -144,34 +154,8 @@ class Paths:
         steps, states = list(trace.steps), list(trace.states)
         for source, row in onward:
             self._step(self.successors(self.search.store.state(source)), row, steps, states)
-        made = self._trace(property, part, "temporal", trace.start, steps, states, None)
-        return replace(made, loop=len(steps) - loop)
-
-    def _trace(
-        self,
-        property: str,
-        part: str,
-        engine: str,
-        start: Step | None,
-        steps: Sequence[Step],
-        states: Sequence[Valuation],
-        crash: str | None,
-    ) -> Trace:
-        program = self.program
-        chosen = zip(program.decisions, self.search.choices, strict=True)
-        return Trace(
-            system=program.name,
-            digest=program.digest,
-            parameters=program.parameters,
-            release=None,
-            choices={point.name: point.alternatives[i] for point, i in chosen},
-            property=property,
-            part=part,
-            engine=engine,
-            start=start,
-            steps=tuple(steps),
-            states=tuple(states),
-            crash=crash,
+        return replace(
+            trace, engine="temporal", steps=tuple(steps), states=tuple(states), loop=len(steps) - loop
         )
 
     def _agree(self, one: Valuation, other: Valuation) -> bool:

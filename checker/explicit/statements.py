@@ -31,6 +31,15 @@ class Statements(Expressions):
         self.result = self.asm.variable()
         self._loops: list[tuple[str, str]] = []
 
+    def closed(self, header: str) -> str:
+        """The text of a function whose answer is in ``result``, or -2 if it ends early."""
+        asm = self.asm
+        asm.place(self.finish)
+        asm.ret(f"i64 {asm.load(self.result)}")
+        asm.place(self.unwind)
+        asm.ret("i64 -2")
+        return asm.function(header)
+
     def block(self, block: Block) -> None:
         """Emit statements in order."""
         for s in block:

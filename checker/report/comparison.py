@@ -222,8 +222,8 @@ def jsonlines(found: Comparison) -> Iterator[str]:
             property=row.name,
             change=row.change.value,
             notes=row.notes,
-            base=_word(row.base),
-            candidate=_word(row.candidate),
+            base=None if row.base is None else row.base.word,
+            candidate=None if row.candidate is None else row.candidate.word,
             base_steps=_steps(row.base),
             candidate_steps=_steps(row.candidate),
             engine=row.engine,
@@ -249,18 +249,6 @@ def jsonlines(found: Comparison) -> Iterator[str]:
 
 def _line(**fields: object) -> str:
     return json.dumps(fields, ensure_ascii=False)
-
-
-def _word(found: Verdict | None) -> str | None:
-    match found:
-        case Holds():
-            return "holds"
-        case Violated():
-            return "violated"
-        case Unknown():
-            return "unknown"
-        case _:
-            return None
 
 
 def _steps(found: Verdict | None) -> int | None:

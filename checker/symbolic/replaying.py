@@ -42,20 +42,15 @@ class Replay:
         states, crash = self._walk(run)
         for position, (found, expected) in enumerate(zip(run.states, states, strict=True)):
             self._compare(position, found, expected)
-        return Trace(
-            system=self.program.name,
-            digest=self.program.digest,
-            parameters=self.program.parameters,
-            release=None,
-            choices={
-                p.name: p.alternatives[c] for p, c in zip(self.program.decisions, self.choices, strict=True)
-            },
+        return Trace.of(
+            self.program,
+            self.choices,
             property=bad.property,
             part=self._confirmed(run, bad, states, crash),
             engine=self.engine,
             start=None if run.start is None else self._step(self.program.initial, run.start),
-            steps=tuple(self._step(self.program.actions, s) for s in run.steps),
-            states=tuple(states),
+            steps=(self._step(self.program.actions, s) for s in run.steps),
+            states=states,
             crash=crash,
         )
 

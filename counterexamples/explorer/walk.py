@@ -60,14 +60,10 @@ class Finding:
 
 def trace_of(walk: Walk, name: str) -> Trace:
     """The walk as a trace that ends in a violation of this property."""
-    program = walk.program
-    alternatives = zip(program.decisions, walk.choices, strict=True)
-    return Trace(
-        system=program.name,
-        digest=program.digest,
-        parameters=program.parameters,
+    return Trace.of(
+        walk.program,
+        walk.choices,
         release=walk.subject or None,
-        choices={p.name: p.alternatives[c] for p, c in alternatives},
         property=name,
         part="",
         engine="explorer",
