@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -135,8 +136,20 @@ def _usage_line(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         known = [o for p in error.ctx.command.params for o in (*p.opts, *p.secondary_opts)]
         message = f"there is no option {error.option_name}{near(error.option_name, known)}"
+    if (stray := re.fullmatch(r"Got unexpected extra arguments? \((\S+).*\)", message)) and error.ctx:
+        message = f"'{stray[1]}' stands by itself{_option_of(stray[1], error.ctx)}"
     path = error.ctx.command_path if error.ctx is not None else "slotproof"
     return f"{message.rstrip('.')} ({path} --help)"
+
+
+def _option_of(name: str, context: click.Context) -> str:
+    """``; write --option name`` for the option that offers the name, or nothing where none does."""
+    for option in context.command.params:
+        if isinstance(option, click.Option):
+            offered = option.shell_complete(context, name)
+            if any(item.value == name and item.type == "plain" for item in offered):
+                return f"; write {option.opts[0]} {name}"
+    return ""
 
 
 def _interrupt_on(number: signal.Signals) -> None:
