@@ -56,7 +56,7 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "--system", "shop.py", "--release", "0.1"], "--release does not go with --system"),
     (["check", "--system", "shop.py", "--full"], "--full does not go with --system"),
     (["check", "extra"], "'extra' stands by itself (slotproof check --help)"),
-    (["check", "shop", "more"], "'shop' stands by itself; write --scenario shop"),
+    (["check", "kiosk", "more"], "'kiosk' stands by itself; write --scenario kiosk"),
     (["check", "bounded"], "'bounded' stands by itself; write --engine bounded"),
     (["list"], "Missing argument"),
     (["list", "release"], "there is no list 'release'; did you mean releases?"),
