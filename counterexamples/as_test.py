@@ -9,9 +9,9 @@ from typing import Any
 
 from slotproof.counterexamples.encoding import plain
 from slotproof.counterexamples.errors import TraceError
-from slotproof.counterexamples.story import declared, sentence
 from slotproof.counterexamples.trace import Trace
 from slotproof.counterexamples.verify import call
+from slotproof.counterexamples.words import step_in_words
 from slotproof.model.language.program import Program
 
 
@@ -42,8 +42,8 @@ def pytest_file(
         f"DECISIONS = {_dict(trace.choices)}",
         "STEPS = [",
     ]
-    for step in trace.steps:
-        told = sentence(declared(program, step.action), step)
+    for number, step in enumerate(trace.steps, 1):
+        told = step_in_words(trace, program, number)
         lines += [f"    # {line}" for line in textwrap.wrap(" ".join(told.split()), 100)]
         lines.append(f"    {call(step)!r},")
     start = f", start={call(trace.start)!r}" if trace.start is not None else ""

@@ -36,6 +36,8 @@ from slotproof.model.language.types import (
 )
 
 OUTPUT = "output_"
+MANY = 5
+"""Names from which on a set of every one is said as such."""
 UNIT = "U_OF_UNIT"
 
 
@@ -87,6 +89,16 @@ def label(value: Any) -> str:
         case enum.Enum():
             return value.name
     return str(value)
+
+
+def in_words(value: Any) -> str:
+    """A value as ``label`` gives it, but a set of every one of many names as that: ``every Layer (10)``."""
+    if isinstance(value, set | frozenset) and len(value) >= MANY:
+        kinds = {type(v) for v in value}
+        kind = kinds.pop()
+        if not kinds and issubclass(kind, enum.Enum) and len(value) == len(kind):
+            return f"every {kind.__name__} ({len(value)})"
+    return label(value)
 
 
 def _number(value: Any) -> int:

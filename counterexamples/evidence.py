@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from slotproof.counterexamples.encoding import label, names
+from slotproof.counterexamples.encoding import in_words, names
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Column, Valuation
 from slotproof.model.language.errors import ModelError
@@ -274,7 +274,7 @@ def different_cells(
 
 def shown(type_: ScalarType, value: int) -> str:
     """A value, as the IR represents it, in a person's words."""
-    return label(type_.decode(value - (type_.low if isinstance(type_, IntType) else 0)))
+    return in_words(type_.decode(value - (type_.low if isinstance(type_, IntType) else 0)))
 
 
 def _flat(indices: Sequence[int], dims: Sequence[int]) -> int:

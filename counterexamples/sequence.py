@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from slotproof.counterexamples.errors import TraceError
-from slotproof.counterexamples.story import declared, differences
+from slotproof.counterexamples.story import differences
 from slotproof.counterexamples.trace import Trace
 from slotproof.counterexamples.verify import call
+from slotproof.counterexamples.words import declared
 from slotproof.model.language.columns import decode
 from slotproof.model.language.program import Program
 

@@ -1,23 +1,23 @@
 """A trace as a numbered story in the words of the system that it runs through.
 
-Each step is its action's own sentence with the arguments filled in, then what it changed; the end says
+Each step is its action's own sentence with the arguments filled in and what the system tells of it, then
+what it changed; the end says
 why the property is false, down to the part that is and the values that it read.
 """
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from slotproof.counterexamples.encoding import label, names
+from slotproof.counterexamples.crash import crash_site
+from slotproof.counterexamples.encoding import in_words, label, names
 from slotproof.counterexamples.evidence import Evidence, Facts
 from slotproof.counterexamples.lasso import standings, waiting
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
-from slotproof.model.language import surface
+from slotproof.counterexamples.words import declared, place, sentence, step_in_words
 from slotproof.model.language.columns import Valuation, decode
 from slotproof.model.language.errors import Site
 from slotproof.model.language.interpreter import Interpreter
@@ -32,10 +32,11 @@ MOST_FACTS = 24
 def story(trace: Trace, program: Program, *, scenario: str = "", width: int = 80) -> str:
     """The whole story as text of at most ``width`` columns."""
     lines = [*_heading(trace, scenario or trace.system, width), "", *_beginning(trace, program, width)]
+    interpreter = Interpreter(program, choices_of(trace, program))
     for number, step in enumerate(trace.steps, 1):
         if trace.loop == number - 1:
             lines += ["", *_wrapped(f"Here begins a loop of {_steps(len(trace) - trace.loop)}.", width)]
-        lines += ["", *_step(number, step, trace, program, width)]
+        lines += ["", *_step(number, step, trace, program, width, interpreter)]
     if trace.loop is not None:
         lines += ["", *_wrapped(_goes_on(trace, trace.loop), width)]
     lines += ["", *_ending(trace, program, width)]
@@ -63,6 +64,8 @@ def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
     if trace.loop is not None:
         end = f"a loop of {_steps(len(trace) - trace.loop)}" if trace.loop < len(trace) else "nothing more"
         first = f"{scenario}{release}: {trace.property} is violated by {_steps(trace.loop)} and then {end}."
+    if trace.crash is not None and trace.property != f"no-crash-{trace.crash}":
+        first = f"{first.removesuffix('.')}, and the program dies in the same step: {trace.crash}."
     given = {n: v for n, v in trace.parameters.items() if v is not False and v != frozenset()}
     sizes = ", ".join(f"{name} = {plainly(value)}" for name, value in given.items())
     lines = [*_wrapped(first, width), *_wrapped(f"Found by the engine '{trace.engine}'.", width)]
@@ -82,10 +85,13 @@ def _beginning(trace: Trace, program: Program, width: int) -> list[str]:
     return lines + _changes(program, program.start, trace.states[0], width)
 
 
-def _step(number: int, step: Step, trace: Trace, program: Program, width: int) -> list[str]:
+def _step(
+    number: int, step: Step, trace: Trace, program: Program, width: int, interpreter: Interpreter
+) -> list[str]:
     action = declared(program, step.action)
     lead = f"{number:>3}. "
-    lines = textwrap.wrap(lead + sentence(action, step), width, subsequent_indent=" " * len(lead))
+    text = lead + step_in_words(trace, program, number, interpreter)
+    lines = textwrap.wrap(text, width, subsequent_indent=" " * len(lead))
     about = [call(step), *([f"by {action.actor}"] if action and action.actor else [])]
     about += [action.source] if action and action.source else []
     lines += _wrapped(f"[{'; '.join(about)}]", width, len(lead))
@@ -149,7 +155,7 @@ def values_of(type_: ValueType, value: Any, path: str = "") -> dict[str, str]:
 def _value(type_: ScalarType | SeqType, value: Any) -> str:
     if isinstance(type_, SeqType):
         return "[" + ", ".join(_item(item) for item in value) + "]"
-    return label(value)
+    return in_words(value)
 
 
 def _item(item: Any) -> str:
@@ -163,25 +169,7 @@ def plainly(value: Any) -> str:
     """A parameter's value in words."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{label(k)}: {plainly(v)}" for k, v in value.items()) + "}"
-    return label(value)
-
-
-def declared(program: Program, name: str) -> surface.Action[Any] | None:
-    """The action, initial ones included, as it was declared."""
-    every = (*program.system.actions, *program.system.initial)
-    return next((a for a in every if a.name == name), None)
-
-
-def sentence(action: surface.Action[Any] | None, step: Step) -> str:
-    """The action's docstring with the arguments in the place of ``{name}``; other braces stay."""
-    if action is None or not action.meaning:
-        return f"{call(step)}."
-    given = step.arguments
-
-    def filled(match: re.Match[str]) -> str:
-        return label(given[match[1]]) if match[1] in given else match[0]
-
-    return re.sub(r"\{(\w+)\}", filled, action.meaning)
+    return in_words(value)
 
 
 def _ending(trace: Trace, program: Program, width: int) -> list[str]:
@@ -193,8 +181,7 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
     if trace.property == "deadlock":
         return lines + _deadlock(trace, program, width)
     if trace.crash is not None and trace.property == f"no-crash-{trace.crash}":
-        text = f"The last step ends in the crash '{trace.crash}' of the modelled program."
-        return lines + _wrapped(text, width, 2)
+        return lines + _death(trace, program, width)
     judged = next((p for p in program.system.properties if p.name == trace.property), None)
     if judged is not None and judged.over == "run":
         return lines + _wrapped(f"It says: {judged.meaning}", width, 2) + _waits(trace, program, width)
@@ -219,6 +206,22 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
     false.sort(key=lambda pair: pair[0].text != trace.part)  # the part that the trace is about comes first
     for site, facts in false:
         lines += _false_part(site, facts, where, width)
+    if trace.crash is not None:
+        lines += ["", "Why the program dies", *_death(trace, program, width)]
+    return lines
+
+
+def _death(trace: Trace, program: Program, width: int) -> list[str]:
+    """The line at which the modelled program dies, and the condition that led there."""
+    text = f"The last step ends in the crash '{trace.crash}' of the modelled program."
+    lines = _wrapped(text, width, 2)
+    step = trace.steps[-1]
+    number = action_index(program, step.action)
+    numbers = numbers_of(program.actions[number], step)
+    site = crash_site(Interpreter(program, choices_of(trace, program)), trace.states[-2], number, numbers)
+    if site is not None:
+        lines += _wrapped(site.why or f"{site.function}: {site.condition}", width, 6)
+        lines += _wrapped(f"({site.place})", width, 6)
     return lines
 
 
@@ -281,17 +284,6 @@ def _every(parameters: Sequence[Any]) -> Iterator[tuple[int, ...]]:
     lows = [p.type.low if isinstance(p.type, IntType) else 0 for p in parameters]
     for codes in product(*spans):
         yield tuple(code + low for code, low in zip(codes, lows, strict=True))
-
-
-def place(site: Site) -> str:
-    """A place in a source file, as short as it is clear from the current folder."""
-    path = Path(site.file)
-    if path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    elif "slotproof" in path.parts:
-        parts = path.parts
-        path = Path(*parts[len(parts) - parts[::-1].index("slotproof") :])
-    return f"{path}:{site.line}"
 
 
 def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:

@@ -21,6 +21,7 @@ from slotproof.model.releases import RELEASES, Release
 from slotproof.model.serving import decode, fairness, front, ranks, sampling, step
 from slotproof.model.serving.drawing import picture
 from slotproof.model.serving.server import Server
+from slotproof.model.serving.telling import telling
 from slotproof.model.serving.vocabulary import Loading, Loop, Request, Role, Traffic
 
 SINGLE_SERVER: tuple[Action[Any], ...] = (
@@ -140,6 +141,7 @@ class Scenario:
             choices=release.names(),
             interchangeable=tuple(self.interchangeable),
             drawing=picture if issubclass(release.state or Server, Server) else None,
+            telling=telling if issubclass(release.state or Server, Server) else None,
             fairness=tuple(_of_replaced(f, release.actions) for f in self.fairness),
             final=self.final,
         )

@@ -9,9 +9,10 @@ from slotproof.checker.runs import Subject, program_of
 from slotproof.checker.verdict import Coverage, Unknown, Violated
 from slotproof.counterexamples.encoding import label, plain
 from slotproof.counterexamples.lasso import assumption
-from slotproof.counterexamples.story import place, story
+from slotproof.counterexamples.story import story
 from slotproof.counterexamples.trace import Trace
 from slotproof.counterexamples.verify import call
+from slotproof.counterexamples.words import place
 from slotproof.model.language.program import Premise, Program
 
 

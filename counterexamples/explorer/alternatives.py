@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from math import prod
 
-from slotproof.counterexamples.evidence import Evidence, Found, shown
+from slotproof.counterexamples.encoding import label
+from slotproof.counterexamples.evidence import Evidence, Found
 from slotproof.counterexamples.reason import Reason
-from slotproof.counterexamples.story import place
+from slotproof.counterexamples.words import place
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError
+from slotproof.model.language.operands import to_code
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import IntType, ScalarType, SetType
 from slotproof.model.language.walk import expressions_of
@@ -144,7 +146,8 @@ class Alternatives:
 
 def call_of(action: ir.Action, numbers: Sequence[int]) -> str:
     """A step as a call of its action, of numbers as the IR has them."""
-    given = (f"{p.name}={shown(p.type, n)}" for p, n in zip(action.parameters, numbers, strict=True))
+    values = (p.type.decode(to_code(p.type, n)) for p, n in zip(action.parameters, numbers, strict=True))
+    given = (f"{p.name}={label(v)}" for p, v in zip(action.parameters, values, strict=True))
     return f"{action.name}({', '.join(given)})"
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from slotproof.counterexamples.evidence import Evidence
 from slotproof.counterexamples.reason import Reason
-from slotproof.counterexamples.story import place
+from slotproof.counterexamples.words import place
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError, Site

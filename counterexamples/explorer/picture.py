@@ -30,6 +30,7 @@ class Segment:
     hue: int
     texture: str
     passing: bool
+    odd: bool = False
     marks: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -113,7 +114,7 @@ def _extend(row: Row, bar: Bar, time: int) -> None:
             f"a drawing gives two bars to row '{row.name}' in one state: {last.text}, {bar.text}"
         )
     if last is None or last.last < time - 1 or not _same(last, bar):
-        last = Segment(time, time, bar.text, bar.hue, bar.texture.value, bar.passing)
+        last = Segment(time, time, bar.text, bar.hue, bar.texture.value, bar.passing, bar.odd)
         row.segments.append(last)
     last.last = time
     if bar.mark:
@@ -121,8 +122,9 @@ def _extend(row: Row, bar: Bar, time: int) -> None:
 
 
 def _same(segment: Segment, bar: Bar) -> bool:
-    looks = (segment.text, segment.hue, segment.texture) == (bar.text, bar.hue, bar.texture.value)
-    return looks and not segment.passing and not bar.passing
+    looks = (segment.text, segment.hue, segment.texture, segment.odd)
+    its = (bar.text, bar.hue, bar.texture.value, bar.odd)
+    return looks == its and not segment.passing and not bar.passing
 
 
 def _variables(program: Program, states: Sequence[Valuation]) -> list[Band]:

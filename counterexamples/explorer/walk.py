@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from slotproof.counterexamples.crash import crash_site
 from slotproof.counterexamples.evidence import Evidence
 from slotproof.counterexamples.explorer.alternatives import Alternatives, Choice
-from slotproof.counterexamples.explorer.crash import crash_site
-from slotproof.counterexamples.explorer.judging import Judgement, Taken, judgements
+from slotproof.counterexamples.explorer.judging import FalsePart, Judgement, Taken, judgements
 from slotproof.counterexamples.explorer.lasso import lasso_reasons
 from slotproof.counterexamples.explorer.picture import picture
-from slotproof.counterexamples.story import declared, differences, place, plainly, sentence
+from slotproof.counterexamples.story import differences, plainly
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
+from slotproof.counterexamples.words import declared, place, sentence, told
 from slotproof.model.language.columns import Valuation, decode
 from slotproof.model.language.errors import Site
 from slotproof.model.language.interpreter import Interpreter
@@ -101,10 +102,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """One place of a walk: the step that led there and what it did. At the start there is no step."""
+    """One place of a walk: the step that led there and what it did. At the start there is no step.
+
+    ``sentence`` is what the action says of itself, ``told`` what the system tells of this step.
+    """
 
     call: str
     sentence: str
+    told: tuple[str, ...]
     actor: str
     source: str
     place: str
@@ -172,14 +177,15 @@ class Teller:
             taken = Taken(index, numbers_of(self.program.actions[index], step))
         judged = judgements(self.program, self.interpreter, self.choices, before, taken, after, crash)
         if crash is not None and before is not None and taken is not None:
-            site = crash_site(self.interpreter, before, taken)
+            site = crash_site(self.interpreter, before, taken.action, taken.numbers)
             if site is not None:
-                judged[-1] = replace(judged[-1], parts=(site.part,))
+                part = FalsePart(site.condition, site.place, (site.why,) if site.why else (), ())
+                judged[-1] = replace(judged[-1], parts=(part,))
                 self._crashing[site.function] = site.meaning
         changes, shown = self._changes(self.program.start if before is None else before, after)
         if step is None:
             words = "Every variable has its declared initial value."
-            return Position("", words, "", "", "", changes, shown, tuple(judged), "")
+            return Position("", words, (), "", "", "", changes, shown, tuple(judged), "")
         action = declared(self.program, step.action)
         where = ""
         if action is not None:
@@ -188,6 +194,7 @@ class Teller:
         return Position(
             call(step),
             sentence(action, step),
+            tuple(told(self.interpreter, before, step, after, crash)) if before is not None else (),
             action.actor if action else "",
             action.source if action else "",
             where,
@@ -301,20 +308,22 @@ class Teller:
             why = [f"{c.action}: {b.text} is false" for c in following[-1] for b in c.blocked[:1]]
         elif finding.kind == "witness":
             why = self._witnessed(name, walk.states[-1])
+        died = positions[at].crash if finding.kind == "violation" and short != "no-crash" else ""
         also = {
             f"no-crash-{p.crash}" if j.name == "no-crash" else j.name: i
             for i, p in reversed(list(enumerate(positions)))
             for j in p.judgements
-            if j.status == "false" and j.name != short
+            if j.status == "false" and j.name != short and not (died and j.name == "no-crash")
         }
         return {
             "property": name,
             "kind": finding.kind,
-            "headline": _headline(finding),
+            "headline": _headline(finding, died),
             "step": at,
             "must": self._properties().get(short, {}).get("meaning", ""),
             "part": finding.part,
             "why": why,
+            "died": positions[at].why("no-crash", "") if died else [],
             "fair": fair,
             "words": self._words(short, why),
             "also": list(also.items()),
@@ -342,12 +351,13 @@ class Teller:
         return None
 
 
-def _headline(finding: Finding) -> str:
+def _headline(finding: Finding, died: str) -> str:
     if finding.kind == "witness":
         return f"{finding.part or finding.property} is reached"
     if finding.kind == "difference":
         return f"a difference: {finding.part}" if finding.part else "a difference"
-    return f"{finding.property} is violated"
+    and_dies = f", and the program dies in the same step: {died}" if died else ""
+    return f"{finding.property} is violated{and_dies}"
 
 
 def _settings(parameters: Mapping[str, Any]) -> list[list[str]]:

@@ -34,7 +34,8 @@ class Bar:
 
     ``hue`` counts through the palette; the same thing has the same number everywhere. ``mark`` is a word
     on what happens to it in this state alone. A bar that is ``passing`` belongs to the step that led to
-    the state, and is not joined with its neighbours.
+    the state, and is not joined with its neighbours. An ``odd`` one is pointed out to who asks what went
+    wrong, with the step since which it stands: it is not as a reader would expect.
     """
 
     row: str
@@ -43,6 +44,7 @@ class Bar:
     texture: Texture = Texture.PLAIN
     mark: str = ""
     passing: bool = False
+    odd: bool = False
 
 
 @dataclass(frozen=True, slots=True)

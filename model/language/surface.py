@@ -29,6 +29,7 @@ The complete example, a two-place buffer::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
@@ -67,8 +68,9 @@ class Action(Generic[P]):
 
     @property
     def meaning(self) -> str:
-        """The docstring; ``{a}`` stands for the value of parameter ``a``."""
-        return " ".join((self.function.__doc__ or "").split())
+        """The docstring's first paragraph; ``{a}`` stands for the value of parameter ``a``."""
+        paragraph = re.split(r"\n\s*\n", (self.function.__doc__ or "").strip())[0]
+        return " ".join(paragraph.split())
 
     def __repr__(self) -> str:
         return f"action {self.name}"

@@ -52,7 +52,8 @@ class System:
     do not stay away for ever; progress properties rest on it and nothing else does.
     ``interchangeable`` says which elements may be exchanged without a difference to anyone, for a search
     with ``--symmetry``.
-    ``drawing`` says how a state is drawn (``drawing.py``); no engine looks at it.
+    ``drawing`` says how a state is drawn (``drawing.py``), ``telling`` what a step did (``telling.py``); no
+    engine looks at them.
     """
 
     name: str
@@ -69,6 +70,7 @@ class System:
     meaning: str = ""
     fairness: Sequence[Fairness] = ()
     drawing: Callable[..., Any] | None = None
+    telling: Callable[..., list[str]] | None = None
     site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -105,11 +107,11 @@ class System:
                 raise LanguageError(
                     f"{where}: fairness {fair!r}: write weak(action) or strong(action)", self.site
                 )
-        if not (self.drawing is None or isinstance(self.drawing, FunctionType)):
-            raise LanguageError(
-                f"{where}: drawing is {self.drawing!r}; write a function of the state without a mark",
-                self.site,
-            )
+        for name, given, of in (("drawing", self.drawing, "state"), ("telling", self.telling, "step")):
+            if not (given is None or isinstance(given, FunctionType)):
+                raise LanguageError(
+                    f"{where}: {name} is {given!r}; write a function of the {of} without a mark", self.site
+                )
         for decision in self.decisions:
             if not isinstance(decision, Alternatives):
                 raise LanguageError(

@@ -257,8 +257,10 @@ def may_end(rank: Process, moved: Set[Request]) -> Set[Request]:
 
 @action(actor="scheduler", source="disaggregation/decode.py: event_loop_normal_disagg_decode")
 def decode_step(s: Server, k: Rank, moved: Set[Request], ends: Set[Request], quick: bool) -> None:
-    """The decode scheduler goes once through its loop. Requests that leave their stage, as far as the gate
-    lets them: {moved}. The last tokens: {ends}; those of arrivals came with their KV: {quick}.
+    """The decode scheduler goes once through its loop.
+
+    ``moved`` may leave their stage, as far as a gate lets them; ``ends`` get their last tokens, which those
+    that have just arrived got from the prefill server if ``quick``.
     """
     require(role is Role.DECODE)
     require(has_work(s.ranks[k]))

@@ -1,4 +1,4 @@
-"""How the server is drawn over time: gate and streams, slots, requests, use counts, batch metadata."""
+"""How the server is drawn over time: gate and streams, slots, copies, requests, use counts, metadata."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from slotproof.model.language import Map, Set
 from slotproof.model.language.drawing import Bar, Group, Texture
 from slotproof.model.serving.decode_queues import DecodeQueues
 from slotproof.model.serving.front import use_count
+from slotproof.model.serving.layers import targets
 from slotproof.model.serving.loader import Loader
+from slotproof.model.serving.phrases import layers, own, verb
 from slotproof.model.serving.scheduler import Scheduler, in_flight
 from slotproof.model.serving.server import Process, Server
 from slotproof.model.serving.vocabulary import (
+    BASE,
     Adapter,
     Loading,
     Rank,
@@ -28,6 +31,8 @@ def picture(s: Server) -> list[Group]:
     for k in Rank:
         groups.append(streams(s, k))
         groups.append(slots_of(s, k))
+        if loading is Loading.BACKGROUND:
+            groups.append(table(s, k))
         if data_parallel:
             groups.append(metadata(s, k))
     groups.append(requests_of(s))
@@ -55,7 +60,7 @@ def streams(s: Server, k: Rank) -> Group:
     rows = (
         ["gate", "forward"] if loading is Loading.SYNCHRONOUS else ["gate", "load stream", "compute stream"]
     )
-    bars = gate(s, rank)
+    bars = gate(rank)
     if loading is Loading.BACKGROUND:
         bars += copies(rank.loader, rank.gate.overwritten)
     bars += forward(s, rank, rows[-1])
@@ -68,13 +73,22 @@ STREAM_LEGEND = (
 )
 
 
-def gate(s: Server, rank: Process) -> list[Bar]:
-    """Whom the gate refuses, and what the fit test counted for it."""
+def gate(rank: Process) -> list[Bar]:
+    """Whom the gate keeps in the queue: those for whom the fit test has no slot, and those whose adapter is
+    being copied."""
     if len(rank.gate.refused) == 0:
         return []
-    counted = [a for r in Request for a in Adapter if a in rank.gate.counted[r]]
-    mark = f"the fit test counts {listed(set(counted))}" if counted else ""
-    return [Bar("gate", f"refuses {listed(rank.gate.refused)}", mark=mark, passing=True)]
+    counted = {a for r in Request for a in Adapter if a in rank.gate.counted[r]}
+    no_slot = {r for r in rank.gate.refused if len(rank.gate.counted[r]) > 0}
+    others = rank.gate.refused - no_slot
+    keeps = "lets {} wait for its copy" if len(others) == 1 else "lets {} wait for their copies"
+    words = [f"refuses {listed(no_slot)}"] if no_slot else []
+    if others:
+        words.append(
+            keeps.format(listed(others)) if loading is Loading.BACKGROUND else f"refuses {listed(others)}"
+        )
+    mark = f"the fit test counts {listed(counted)}" if counted else ""
+    return [Bar("gate", ", ".join(words), mark=mark, passing=True)]
 
 
 def copies(loader: Loader, overwritten: Set[Adapter]) -> list[Bar]:
@@ -90,9 +104,11 @@ def copies(loader: Loader, overwritten: Set[Adapter]) -> list[Bar]:
 def forward(s: Server, rank: Process, row: str) -> list[Bar]:
     """The forward that this step launches, else the one whose result is still to be taken."""
     launched = rank.forward
-    stale = f"{len(rank.routing.stale)} layers read stale batch metadata" if rank.routing.stale else ""
+    stale = rank.routing.stale
+    reads = verb(1 if targets <= stale else len(stale), "reads", "read")
+    stale_words = f"{layers(stale)} {reads} batch metadata of an earlier forward" if stale else ""
     if len(launched.rows) > 0:
-        marks = [stale] if stale else []
+        marks = [stale_words] if stale else []
         if len(launched.handed) > slots:
             marks.append(f"{len(launched.handed)} adapters for {slots} slot{'s' if slots != 1 else ''}")
         if len(launched.misrouted) > 0:
@@ -103,7 +119,7 @@ def forward(s: Server, rank: Process, row: str) -> list[Bar]:
         hues = [a.index for a in Adapter if a in launched.handed]
         return [Bar(row, text, hues[0] if len(hues) == 1 else 0, mark="; ".join(marks), passing=True)]
     if data_parallel and any(len(s.ranks[j].forward.rows) > 0 for j in Rank):
-        return [Bar(row, "idle forward", texture=Texture.DOTS, mark=stale, passing=True)]
+        return [Bar(row, "idle forward", texture=Texture.DOTS, mark=stale_words, passing=True)]
     rows = in_flight(rank.scheduler)
     if len(rows) > 0:
         return [Bar(row, f"{listed(rows)} in flight", texture=Texture.OUTLINE)]
@@ -131,7 +147,9 @@ def slots_of(s: Server, k: Rank) -> Group:
             if a in rank.loader.filling:
                 texture = Texture.STRIPES
             text = f"{a} (pinned)" if a in pinned else str(a)
-            bars.append(Bar(str(a), text, a.index, texture, read_by(s.adapter, rank, a)))
+            gone = a in rank.manager.gone
+            mark = read_by(s.adapter, rank, a)
+            bars.append(Bar(str(a), f"{text}, unloaded" if gone else text, a.index, texture, mark, odd=gone))
     names = tuple(f"slot {i}" for i in range(slots))
     return Group(of_rank("Slots", k), bars, names, places=True, legend=SLOT_LEGEND)
 
@@ -141,6 +159,31 @@ def read_by(adapter: Map[Request, Adapter], rank: Process, a: Adapter) -> str:
     readers = rank.forward.launched | in_flight(rank.scheduler)
     own = {r for r in readers if adapter[r] == a}
     return f"read by {listed(own)}" if own else ""
+
+
+# -- copies ----------------------------------------------------------------------------------------------
+
+
+TABLE_LEGEND = (
+    (Texture.STRIPES, "its copy is under way"),
+    (Texture.CROSS, "its copy has ended, and the gate still counts it"),
+)
+
+
+def table(s: Server, k: Rank) -> Group:
+    """The loader's table: an adapter with an entry counts as occupying a slot until the entry is reaped."""
+    rank, bars = s.ranks[k], []
+    for a in Adapter:
+        if a in rank.loader.pending:
+            names_it = own(s, rank, a)
+            whose = f"for {listed(names_it)}" if names_it else "no request names it"
+            if a in rank.loader.copies:
+                bars.append(Bar(str(a), f"copying, {whose}", a.index, Texture.STRIPES))
+            else:
+                text = f"copied, still counted, {whose}"
+                bars.append(Bar(str(a), text, a.index, Texture.CROSS, odd=not names_it))
+    rows = tuple(str(a) for a in Adapter if a != BASE)
+    return Group(of_rank("The loader's table of copies", k), bars, rows, legend=TABLE_LEGEND)
 
 
 # -- requests --------------------------------------------------------------------------------------------
@@ -162,7 +205,10 @@ def requests_of(s: Server) -> Group:
         found = stage(s, r)
         if found is not None:
             words, texture = found
-            bars.append(Bar(str(r), f"{s.adapter[r]}: {words}", s.adapter[r].index, texture, news(s, r)))
+            text = f"{s.adapter[r]}: {words}"
+            bars.append(
+                Bar(str(r), text, s.adapter[r].index, texture, news(s, r), odd=texture is Texture.CROSS)
+            )
     return Group("Requests", bars, tuple(str(r) for r in Request), legend=REQUEST_LEGEND)
 
 
@@ -214,7 +260,7 @@ def news(s: Server, r: Request) -> str:
     found = []
     for k in Rank:
         if r in s.ranks[k].gate.refused:
-            found.append("refused")
+            found.append("refused" if len(s.ranks[k].gate.counted[r]) > 0 else "kept in the queue")
         if r in s.ranks[k].gate.unasked:
             found.append("the gate is not asked")
         if r in s.ranks[k].forward.results:
@@ -245,9 +291,9 @@ def registry(s: Server) -> Group:
                 texture, words = Texture.DOTS, f"unload waits, use count {use_count(s, a)}"
             off = s.registry.drift[a]
             mark = f"{abs(off)} too {'high' if off > 0 else 'low'}" if off else ""
-            bars.append(Bar(str(a), words, a.index, texture, mark))
+            bars.append(Bar(str(a), f"{words}, {mark}" if mark else words, a.index, texture, odd=off != 0))
     rows = tuple(str(a) for a in Adapter if a in unloadable)
-    return Group("Registry", bars, rows, legend=REGISTRY_LEGEND)
+    return Group("Registry: what can be unloaded", bars, rows, legend=REGISTRY_LEGEND)
 
 
 # -- batch metadata --------------------------------------------------------------------------------------
@@ -262,6 +308,7 @@ def metadata(s: Server, k: Rank) -> Group:
         forwards = any(len(s.ranks[j].forward.rows) > 0 for j in Rank)
         left = routing.held - routing.prepared
         mark = "left over from an earlier forward" if forwards and left else ""
-        bars.append(Bar("held", names, texture=Texture.STRIPES if mark else Texture.PLAIN, mark=mark))
+        texture = Texture.STRIPES if mark else Texture.PLAIN
+        bars.append(Bar("held", names, texture=texture, mark=mark, odd=bool(mark)))
     legend = ((Texture.STRIPES, "a forward ran that did not prepare it"),)
     return Group(of_rank("Batch metadata", k), bars, ("held",), legend=legend)

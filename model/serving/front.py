@@ -157,7 +157,10 @@ def look_up(s: Server, r: Request, a: Adapter) -> None:
 
 @action(actor="tokenizer", source="lora/lora_registry.py: LoRARegistry.acquire")
 def take_references(s: Server, k: Rank, r: Request) -> None:
-    """The reference of {r} is taken, whether or not its adapter is still registered, and {r} is sent."""
+    """The reference of {r} is taken, and {r} is sent.
+
+    Nobody looks whether its adapter is still registered.
+    """
     require(at_ingest(s))
     require(r in s.tokenizer.looked_up)
     s.tokenizer.looked_up -= {r}
@@ -212,7 +215,10 @@ def answer(s: Server, r: Request) -> None:
 
 @action(actor="tokenizer", source="managers/tokenizer_manager.py: TokenizerManager._wait_one_response")
 def answer_error(s: Server, r: Request, listens: bool) -> None:
-    """An output of {r} with abort status 500 reaches the tokenizer; the client listens: {listens}."""
+    """An output of {r} with abort status 500 reaches the tokenizer, which closes the state.
+
+    ``listens``: the client's handler still waits for it.
+    """
     require(at_ingest(s))
     require(r in s.replies.errors)
     require(not listens or error_releases_twice())

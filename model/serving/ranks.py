@@ -132,8 +132,10 @@ def may_end(scheduler: Scheduler, r: Request) -> bool:
 
 @action(actor="ranks", source="managers/scheduler_dp_attn_mixin.py: prepare_mlp_sync_batch")
 def step_together(s: Server, ends: Set[Request]) -> None:
-    """All ranks go once through their loops and run one forward together; a rank without rows runs an idle
-    one. The last tokens: {ends}.
+    """All ranks go once through their loops.
+
+    If any has a batch they run one forward together, a rank without rows an idle one. The last tokens are
+    those of ``ends``.
     """
     require(data_parallel)
     require(any(has_work(s.ranks[k].scheduler) for k in Rank))

@@ -310,9 +310,10 @@ def schedule(
     by_length: Set[Request],
     room: Annotated[int, Range(least_room, most_room)],
 ) -> None:
-    """The scheduler goes once through its loop: it asks the gate about the queue, launches a batch, and
-    takes the results that are due. The last tokens among them: {ends}, by length: {by_length}; room for
-    {room} half prompts.
+    """The scheduler goes once through its loop.
+
+    It asks the gate about the queue, which ``room`` half prompts fit into, launches a batch, and takes the
+    results that are due: the last tokens among them are those of ``ends``, of these ``by_length`` by length.
     """
     require(role is Role.SINGLE and not data_parallel)
     require(s.ranks[k].scheduler.asked is None)
@@ -331,8 +332,9 @@ def go_on(
     ends: Set[Request],
     by_length: Set[Request],
 ) -> None:
-    """The scheduler goes on with the candidates of its pass that the gate has not answered, and then
-    launches as in ``schedule``. The last tokens: {ends}, by length: {by_length}.
+    """The scheduler goes on with its pass over the queue.
+
+    It asks about the candidates that the gate has not answered, and then launches as in ``schedule``.
     """
     require(loading is Loading.BACKGROUND)
     require(s.ranks[k].scheduler.asked is not None)

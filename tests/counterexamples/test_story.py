@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import replace
 
 import pytest
 
+from slotproof.counterexamples.encoding import in_words
 from slotproof.counterexamples.story import story
 from slotproof.counterexamples.trace import Trace
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.errors import LanguageError
 from slotproof.model.language.program import Program
+from slotproof.model.language.telling import Happened
+from tests.counterexamples import shop
+from tests.counterexamples.shop import Shop
 
 
 def test_a_story_of_a_state_property(traces: dict[str, Trace], program: Program) -> None:
@@ -63,7 +70,10 @@ def test_the_failing_instance_alone_is_shown(traces: dict[str, Trace], program: 
 def test_a_story_of_a_crash(traces: dict[str, Trace], program: Program) -> None:
     told = story(traces["no-crash-third-of-a-kind"], program)
     assert "     Here the modelled program dies: third-of-a-kind.\n" in told
-    assert told.endswith("  The last step ends in the crash 'third-of-a-kind' of the modelled program.\n")
+    assert (
+        "  The last step ends in the crash 'third-of-a-kind' of the modelled program.\n"
+        "      buy finds s.store.seen[good] == 3, with s.store.seen[good] = 3, good = "
+    ) in told
 
 
 def test_a_story_of_a_standstill_says_what_blocks_each_action(standstill: tuple[Program, Trace]) -> None:
@@ -89,3 +99,32 @@ def test_a_story_fits_80_columns(name: str, traces: dict[str, Trace], program: P
     lines = story(traces[name], program).splitlines()
     assert max(map(len, lines)) <= 80
     assert not any(line != line.rstrip() for line in lines)
+
+
+def shop_says(h: Happened[Shop]) -> list[str]:
+    """What a shop tells of its steps."""
+    if h.crash is not None:
+        return [f"It closes for good ({h.crash})."]
+    return [f"It has {len(h.after.store.held)} kinds now."] if h.action == "buy" else []
+
+
+def test_what_a_system_tells_follows_the_words_of_its_actions(traces: dict[str, Trace]) -> None:
+    program = compile_system(replace(shop.shop, telling=shop_says))
+    told = " ".join(story(traces["room-for-more"], program, width=200).split())
+    assert "4. The shop buys what the first order names. It has 2 kinds now. [buy(); by shop]" in told
+    crash = story(traces["no-crash-third-of-a-kind"], program, width=200)
+    assert crash.count("It closes for good (third-of-a-kind).") == 1
+    assert program.digest == compile_system(shop.shop).digest
+
+
+def test_a_telling_that_is_none_is_refused() -> None:
+    with pytest.raises(LanguageError, match="telling is 'much'; write a function of the step without a mark"):
+        replace(shop.shop, telling="much")  # type: ignore[arg-type]
+
+
+def test_a_set_of_every_name_is_said_as_that() -> None:
+    layer = enum.Enum("layer", "a b c d e")
+    few = enum.Enum("few", "a b")
+    assert in_words(frozenset(layer)) == "every layer (5)"
+    assert in_words(frozenset({layer.b, layer.a})) == "{a, b}"
+    assert in_words(frozenset(few)) == "{a, b}"

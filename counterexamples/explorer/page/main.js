@@ -29,7 +29,7 @@ function go(at) {
   byId("last").disabled = at === last;
   byId("next").disabled = at === last && (data.loop === null || data.loop === last);
   const wrong = data.steps[at].judgements.filter((j) => j.status === "false").map((j) => `${j.name} is false. `);
-  byId("said").textContent = `Step ${at}. ${wrong.join("")}${data.steps[at].sentence}`;
+  byId("said").textContent = `Step ${at}. ${wrong.join("")}${inFull(data.steps[at])}`;
   onGone(at);
 }
 

@@ -17,7 +17,8 @@ function drawFinding() {
   const last = data.steps[found.step];
   const lines = [
     found.must && ["What must hold", prose(firstSentence(found.must))],
-    last.call && data.loop === null && [`What happened in step ${found.step}`, [prose(last.sentence), el("ul", { class: "happens" }, telling(found.step).map((t) => el("li", {}, t)))]],
+    last.call && data.loop === null && [`What happened in step ${found.step}`, [prose(last.sentence), happens(found.step)]],
+    odd(found.step).length > 0 && ["To be noticed", el("ul", { class: "happens" }, odd(found.step).map((t) => el("li", {}, t)))],
   ].filter(Boolean);
   byId("finding").replaceChildren(
     el("h1", {}, el("span", { class: "wrong" }, found.kind === "violation" ? "✗ " : "● "), found.headline),
@@ -26,6 +27,7 @@ function drawFinding() {
       el("dl", {}, lines.map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
         el("dt", {}, found.kind === "violation" ? "Why it is false" : "What is seen there"),
         el("dd", {}, found.why.length ? el("ul", {}, found.why.map((w) => el("li", { class: "decisive" }, w))) : el("code", {}, found.part)),
+        found.died.length > 0 && [el("dt", {}, "Why it dies"), el("dd", {}, el("ul", {}, found.died.map((w) => el("li", {}, w))))],
         found.words.map(([name, meaning]) => [el("dt", {}, el("code", {}, name)), el("dd", {}, prose(meaning))]),
         found.fair.length > 0 && [el("dt", {}, "Why the run is fair"), el("dd", {}, el("details", {},
           el("summary", {}, `each of ${plural(found.fair.length, "assumption")} is met`),
@@ -56,7 +58,7 @@ function drawNow(at) {
     sources(step),
     steppable(at),
     step.crash && el("p", { class: "wrong" }, `✗ Here the modelled program dies: ${step.crash}.`),
-    marks(at),
+    happened(at),
     changes(step),
     properties(step),
     alternatives(at),
@@ -88,15 +90,27 @@ function barsAt(at) {
   for (const band of data.bands) for (const line of band.rows) for (const segment of line.segments) {
     if (segment.first <= at && at <= segment.last) {
       const mark = segment.marks.filter(([when]) => when === at).map(([, text]) => text).join("; ");
-      found.push({ band: band.title, row: line.name, text: segment.text, mark, passing: segment.passing });
+      found.push({ band: band.title, row: line.name, text: segment.text, mark, passing: segment.passing, odd: segment.odd, since: segment.first });
     }
   }
   return found;
 }
 
-/* What the drawing says of the step alone. */
-const telling = (at) => barsAt(at).filter((b) => b.mark || b.passing)
-  .map((b) => `${nameOf(b)}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`);
+/* What is told of a step, else what its drawing says of the step alone. */
+function telling(at) {
+  const told = data.steps[at].told;
+  return told.length ? told : barsAt(at).filter((b) => b.mark || b.passing).map((b) => `${nameOf(b)}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`);
+}
+
+function happens(at) {
+  const found = telling(at);
+  return found.length ? el("ul", { class: "happens" }, found.map((t) => el("li", {}, prose(t)))) : null;
+}
+
+const since = (bar, at) => (bar.since < at ? `, since ${bar.since ? `step ${bar.since}` : "the start"}` : "");
+
+/* What the drawing points out, with the step since which it stands. */
+const odd = (at) => barsAt(at).filter((b) => b.odd).map((b) => `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}${since(b, at)}`);
 
 /* A row by its name, with that of its band where another band has a row of this name. */
 function nameOf(bar) {
@@ -104,10 +118,9 @@ function nameOf(bar) {
   return same.length > 1 ? `${bar.row} (${bar.band})` : bar.row;
 }
 
-function marks(at) {
-  const found = telling(at);
-  if (!found.length) return null;
-  return el("div", {}, el("h3", {}, "What happens in it"), el("ul", { class: "happens" }, found.map((t) => el("li", {}, t))));
+function happened(at) {
+  const found = happens(at);
+  return found && el("div", {}, el("h3", {}, "What happens in it"), found);
 }
 
 function changes(step) {
@@ -193,8 +206,10 @@ function blocked(choice) {
 
 function inWords(at) {
   return el("details", {}, el("summary", {}, "The picture at this step in words"),
-    el("ul", {}, barsAt(at).map((b) => el("li", {}, `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}`))));
+    el("ul", {}, barsAt(at).map((b) => el("li", {}, `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}${b.passing ? "" : since(b, at)}`))));
 }
+
+const inFull = (step) => [step.sentence, ...step.told].join(" ");
 
 const stepButtons = [];
 
@@ -203,7 +218,7 @@ function drawSteps() {
   const items = data.steps.map((step, at) => {
     const button = el("button", { type: "button", class: isWrong(at) ? "bad" : "", onclick: () => go(at) },
       el("span", { class: "number" }, isWrong(at) ? `${isFinding(at) ? "✗" : "!"}${at}` : `${at}`),
-      el("span", { class: "text" }, step.actor && el("span", { class: "actor" }, `${step.actor}: `), prose(step.sentence)));
+      el("span", { class: "text" }, step.actor && el("span", { class: "actor" }, `${step.actor}: `), prose(inFull(step))));
     stepButtons.push(button);
     return el("li", {}, button);
   });

@@ -49,12 +49,12 @@ function ticks() {
 
 function lanes() {
   const nameless = data.steps.map((step, at) => step.call && !step.actor
-    && column(el("div", { class: "bar act", title: step.sentence }, step.call.split("(")[0]), at));
+    && column(el("div", { class: "bar act", title: inFull(step) }, step.call.split("(")[0]), at));
   const rows = nameless.some(Boolean) ? [row("action", nameless)] : [];
   return rows.concat(data.actors.map((actor) => row(actor, data.steps.map((step, at) => {
     if (step.actor !== actor || !step.call) return null;
     const name = step.call.split("(")[0];
-    return column(el("div", { class: "bar act", title: step.sentence }, name), at);
+    return column(el("div", { class: "bar act", title: inFull(step) }, name), at);
   }))));
 }
 

@@ -18,17 +18,27 @@ LEAK = "overlap-cancel.no-slot-leak.0.5.12.post1"
 STALE = "idle-rank.fresh-batch-info.0.5.16"
 
 FOUR = {
-    LEAK: ["no-slot-leak is violated", "A is not in it", "the fit test counts A B"],
+    LEAK: [
+        "no-slot-leak is violated",
+        "A is not in it",
+        "the fit test counts A, whose copy has ended but is still in the loader's table",
+        "A: copied, still counted, no request names it, since step 6",
+    ],
     "finish-unload.no-crash-fit-test-unknown-adapter.0.5.13.post1": [
         "no-crash-fit-test-unknown-adapter is violated",
         "manager.gone = {A}",
+        "A, which r1, finished and not swept, still names, has left the catalogue",
+        "r1: A: finished, not swept, since step 3",
     ],
     STALE: [
-        "fresh-batch-info is violated",
-        "forward (Gate and streams, rank0): idle forward – 10 layers read stale batch metadata",
-        "no-crash-lm-head-row-count in step 4",
+        "fresh-batch-info is violated, and the program dies in the same step: lm-head-row-count",
+        "The batch metadata that every layer reads is left over from an earlier forward",
+        "The modelled program dies: lm-head-row-count.",
     ],
-    "decode-admission.slot-capacity.0.5.19": ["slot-capacity is violated", "2 adapters for 1 slot"],
+    "decode-admission.slot-capacity.0.5.19": [
+        "slot-capacity is violated, and the program dies in the same step: make-resident-too-many",
+        "A and B have to be in slots at once, and there is 1 slot",
+    ],
 }
 
 

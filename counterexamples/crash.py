@@ -16,8 +16,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from slotproof.counterexamples.encoding import label
-from slotproof.counterexamples.explorer.judging import FalsePart, Taken
-from slotproof.counterexamples.story import declared, place
+from slotproof.counterexamples.words import declared, place
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.domains import Domain
 from slotproof.model.language.errors import Crash, Site
@@ -29,23 +28,27 @@ Branch = TypeVar("Branch", ast.FunctionDef, ast.If)
 
 @dataclass(frozen=True, slots=True)
 class CrashSite:
-    """Where the program dies: the function with its docstring, and the condition that led there."""
+    """Where the program dies: the function with its docstring, the condition that led there, and why."""
 
     function: str
     meaning: str
-    part: FalsePart
+    condition: str
+    place: str
+    why: str
 
 
-def crash_site(interpreter: Interpreter, before: Valuation, taken: Taken) -> CrashSite | None:
-    """Where the step from ``before`` crashes; ``None`` if it does not."""
+def crash_site(
+    interpreter: Interpreter, before: Valuation, number: int, numbers: tuple[int, ...]
+) -> CrashSite | None:
+    """Where the step of action ``number`` from ``before`` crashes; ``None`` if it does not."""
     program = interpreter.program
-    compiled = program.actions[taken.action]
+    compiled = program.actions[number]
     action = declared(program, compiled.name)
     assert action is not None
     function = interpreter.linker.function(action.function)
     subject = interpreter.object(interpreter.fresh(before))
     try:
-        function(subject, **interpreter.arguments(compiled, taken.numbers))
+        function(subject, **interpreter.arguments(compiled, numbers))
     except Crash as error:
         frames = []
         trace = error.__traceback__
@@ -65,11 +68,11 @@ def _site(frame: FrameType, line: int) -> CrashSite:
     meaning = " ".join((ast.get_docstring(function) or "").split()) if function else ""
     around = _innermost(module, ast.If, line)
     if around is None:
-        return CrashSite(name, meaning, FalsePart(where.text, place(where), (), ()))
+        return CrashSite(name, meaning, where.text, place(where), "")
     condition = " ".join((ast.get_source_segment(text, around.test) or "").split())
     facts = tuple(dict.fromkeys(_facts(around.test, frame)))
     why = f"{condition}, with {', '.join(facts)}" if facts else condition
-    return CrashSite(name, meaning, FalsePart(condition, place(where), (f"{name} finds {why}",), ()))
+    return CrashSite(name, meaning, condition, place(where), f"{name} finds {why}")
 
 
 @lru_cache(maxsize=16)
@@ -101,6 +104,8 @@ def _facts(condition: ast.expr, frame: FrameType) -> Iterator[str]:
             value = eval(compile(ast.Expression(node), "condition", "eval"), frame.f_globals, frame.f_locals)
         except Exception:
             continue
+        if isinstance(value, enum.Enum) and text.endswith(f".{value.name}"):
+            continue  # a name in the source, whose value is itself
         shown = _shown(value)
         if shown is not None and shown != text:
             yield f"{text} = {shown}"
