@@ -21,6 +21,7 @@ import click
 from slotproof.checker.commands.check import check
 from slotproof.checker.commands.compare import compare
 from slotproof.checker.commands.conform import conform
+from slotproof.checker.commands.draft import draft
 from slotproof.checker.commands.drift import drift
 from slotproof.checker.commands.explain import explain
 from slotproof.checker.commands.explore import explore
@@ -182,6 +183,7 @@ def main() -> None:
 
 main.add_command(check)
 main.add_command(compare)
+main.add_command(draft)
 main.add_command(listing)
 main.add_command(explain)
 main.add_command(explore)

@@ -48,6 +48,12 @@ def _properties() -> Iterable[str]:
     return dict.fromkeys([*named, "no-crash", "deadlock"])
 
 
+def _decisions() -> Iterable[str]:
+    from slotproof.model.decisions import DECISIONS
+
+    return [decision.point.name for decision in DECISIONS]
+
+
 def _engines() -> Iterable[str]:
     from slotproof.checker.runs import ENGINES
 
@@ -67,4 +73,5 @@ def file(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Co
 releases = of_names(_releases)
 scenarios = of_names(_scenarios)
 properties = of_names(_properties)
+decisions = of_names(_decisions)
 engines = of_names(_engines)
