@@ -84,6 +84,17 @@ def shown_questions() -> Iterator[Callable[[str], None]]:
         yield lambda about: status.update(escape(f"asking whether it can be: {about}"))
 
 
+@contextmanager
+def shown_work(about: str) -> Iterator[None]:
+    """On a terminal, a line that says what is being done."""
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(escape(about)):
+        yield
+
+
 class _Numbers(ProgressColumn):
     def render(self, task: Task) -> Text:
         """The numbers of one search."""

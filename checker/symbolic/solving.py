@@ -236,6 +236,14 @@ class Solver(_Solving):
         return self._solve(self._solver, *assumptions)
 
 
+def satisfiable(booleans: Booleans, literals: Sequence[Literal]) -> bool:
+    """Whether any of these terms can be true."""
+    formulas = Formulas(booleans)
+    solver = Solver(formulas, Budget(None, None))
+    solver.add_any(formulas.of(literals))
+    return solver.check() == "sat"
+
+
 class OneShot(_Solving):
     """A solver that starts afresh with each question: few large ones."""
 

@@ -9,6 +9,7 @@ from slotproof.checker.export.promela import promela
 from slotproof.model.language.compile import compile_system
 from tests.checker.conftest import Run
 from tests.checker.explicit.constructs import everything
+from tests.checker.export.circuits import read
 from tests.zoo import allocator, readers_writers
 
 ALLOCATOR = f"--system={allocator.__file__}"
@@ -32,6 +33,34 @@ def test_a_scenario_is_exported_as_the_named_release_has_it(run: Run) -> None:
     old, new = (run("export", "idle-rank", "--release", r, "--to", "promela") for r in ("0.5.16", "0.5.23"))
     assert (old.exit_code, new.exit_code) == (0, 0)
     assert old.output != new.output
+
+
+def test_a_circuit_goes_to_the_terminal_as_text_and_to_a_file_in_binary(run: Run, tmp_path: Path) -> None:
+    arguments = ["export", ALLOCATOR, "--set", "requests=2", "--property", "active-fit", "--to", "aiger"]
+    shown = run(*arguments)
+    assert (shown.exit_code, shown.output[:4]) == (0, "aag ")
+    for name in ("model.aig", "model.aag"):
+        assert (run(*arguments, "--out", name).exit_code, run(*arguments).output) == (0, shown.output)
+    assert (tmp_path / "model.aag").read_text() == shown.output
+    binary = read((tmp_path / "model.aig").read_bytes())
+    assert binary == read(shown.output.encode())
+    assert [name for name, _ in binary.bads] == ["active-fit"]
+
+
+def test_a_circuit_asks_about_all_properties_or_those_that_are_named(run: Run) -> None:
+    every = read(run("export", ALLOCATOR, "--to", "aiger").output.encode())
+    names = ["no-adapter-twice", "running-is-resident", "active-fit", "deadlock"]
+    assert [name for name, _ in every.bads] == names
+    two = [f"--property={name}" for name in ("deadlock", "active-fit", "deadlock")]
+    some = read(run("export", ALLOCATOR, *two, "--to", "aiger").output.encode())
+    assert [name for name, _ in some.bads] == ["deadlock", "active-fit"]
+
+
+def test_a_circuit_says_what_its_inputs_mean(run: Run) -> None:
+    said = run("export", ALLOCATOR, "--to", "aiger").output
+    assert "allocator, written by slotproof" in said
+    assert "  requests = " in said
+    assert "action 0: arrive with r by argument 0" in said
 
 
 def test_the_same_system_gives_the_same_text() -> None:
@@ -59,6 +88,7 @@ def test_a_set_without_room_is_refused_by_name() -> None:
         (["idle-rank", "--system", "x.py", "--to", "promela"], "SCENARIO does not go with --system"),
         (["idle-rank", "--to", "promela", "--out", "."], "is a folder"),
         (["idle-rank"], "--to"),
+        (["idle-rank", "--to", "aiger", "--property", "fresh-batch-inf"], "did you mean fresh-batch-info?"),
     ],
 )
 def test_wrong_use_is_one_line(run: Run, arguments: list[str], said: str) -> None:

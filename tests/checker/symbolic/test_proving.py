@@ -58,6 +58,12 @@ def stop(s: Ring) -> None:
 
 
 @action
+def leave(s: Ring) -> None:
+    """Out of the range after four steps."""
+    s.x += 2
+
+
+@action
 def only_to_four(s: Ring) -> None:
     """Ends there."""
     require(s.x < 4)
@@ -96,6 +102,16 @@ def even_steps(before: Ring, after: Ring) -> bool:
 
 ring = System("ring", Ring, actions=[turn], properties=[in_step, never_three, never_six, even_steps])
 ending = System("ending", Ring, actions=[only_to_four], properties=[never_four, never_six])
+leaving = System("leaving", Ring, actions=[leave], properties=[never_three])
+
+
+@initial
+def impossible(s: Ring) -> None:
+    """Never."""
+    require(s.x == 1)
+
+
+nowhere = System("nowhere", Ring, initial=[impossible], actions=[turn], properties=[never_six])
 
 
 def proven(program: Program, name: str, method: Method | None) -> Proof:
@@ -145,27 +161,15 @@ def test_a_state_without_successors_proves_nothing(method: Method | None) -> Non
 
 @pytest.mark.parametrize("method", [*METHODS, None])
 def test_where_no_run_begins_nothing_is_proven(method: Method | None) -> None:
-    @initial
-    def impossible(s: Ring) -> None:
-        """Never."""
-        require(s.x == 1)
-
-    system = System("nowhere", Ring, initial=[impossible], actions=[turn], properties=[never_six])
-    verdict, proof = prove(compile_system(system), (), "never-six", method)
+    verdict, proof = prove(compile_system(nowhere), (), "never-six", method)
     assert isinstance(verdict, Unknown)
     assert (verdict.reason, proof) == ("vacuous: there is no initial state", ())
 
 
 @pytest.mark.parametrize("method", [*METHODS, None])
 def test_a_model_error_is_no_proof(method: Method | None) -> None:
-    @action
-    def leave(s: Ring) -> None:
-        """Out of the range after four steps."""
-        s.x += 2
-
-    program = compile_system(System("leaving", Ring, actions=[leave], properties=[never_three]))
     with pytest.raises(ModelError, match="leaves the range"):
-        prove(program, (), "never-three", method)
+        prove(compile_system(leaving), (), "never-three", method)
 
 
 def test_a_lemma_is_proven_first_and_then_helps() -> None:
