@@ -12,6 +12,7 @@ from typing import Any
 
 FUNCTIONS: Mapping[str, str] = {
     "torch.compile": "compiles nothing: the compiler looks for triton, and finds the stand-in",
+    "torch.compiler.disable": "marks nothing for the compiler, and does not import it",
     "torch.Tensor.pin_memory": "gives the tensor itself: pinned memory is refused without a GPU",
     "torch.empty, torch.zeros, torch.ones, torch.tensor, torch.full, torch.arange, torch.randn": (
         "leave pin_memory=True out"
@@ -25,7 +26,7 @@ def torch() -> Any:
     return importlib.import_module("torch")
 
 
-def _compiles_nothing(model: Any = None, **options: Any) -> Any:
+def _compiles_nothing(model: Any = None, *positional: Any, **options: Any) -> Any:
     return model if model is not None else (lambda function: function)
 
 
@@ -40,7 +41,7 @@ def _unpinned(factory: Callable[..., Any]) -> Callable[..., Any]:
 def install() -> None:
     """Make the table's functions neutral in this process."""
     module = torch()
-    module.compile = _compiles_nothing
+    module.compile = module.compiler.disable = _compiles_nothing
     module.Tensor.pin_memory = lambda self, device=None: self
     for name in _FACTORIES:
         setattr(module, name, _unpinned(getattr(module, name)))

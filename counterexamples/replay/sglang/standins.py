@@ -3,11 +3,12 @@
 A release is imported as it is, on a machine without its GPU kernels and without its web server. ``PACKAGES``
 is the whole list: a finder placed *last* on ``sys.meta_path`` makes an empty module for each of these names,
 so that an installed package always wins. The list is explicit, because a finder that stood in for every
-missing module would flip the branches that ask whether an optional package is there.
+missing module would flip the branches that ask whether an optional package is there. ``UNREAD`` names single
+modules that are never imported, installed or not: their finder comes first.
 
 Nothing in here decides anything that a trace is about: these modules hold kernels, pictures, web servers and
-grammars, and the functions that are driven reach none of them. The only functions that compute are
-``triton.cdiv`` and ``triton.next_power_of_2``, which size tensors.
+grammars, and the functions that are driven reach none of them. The only functions that compute are those of
+``_COMPUTES``: two size tensors, and two say that nothing is compiled.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -40,6 +41,16 @@ PACKAGES: Mapping[str, str] = {
     "setproctitle": "the process's name",
     "IPython": "notebooks",
 }
+
+UNREAD: Mapping[str, str] = {
+    "torch._dynamo": "torch's compiler; nothing is compiled (``neutral.py``)",
+    "transformers.generation.utils": "text generation by transformers' own models",
+    "transformers.masking_utils": "attention masks of transformers' own models",
+    "transformers.modeling_utils": "transformers' own models; brings SciPy along",
+    "transformers.models.llama.modeling_llama": "a model; a release patches old names into it",
+}
+"""Modules that are installed and yet stood in for, because to import them takes as long as the rest of a
+replay. A release imports them for models that it has no code of its own for; the tiny model is none."""
 
 
 class _Anything(type):
@@ -108,7 +119,16 @@ def _next_power_of_2(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-_COMPUTES: Mapping[str, Any] = {"triton.cdiv": _cdiv, "triton.next_power_of_2": _next_power_of_2}
+def _not_compiled(function: Any = None, *positional: Any, **options: Any) -> Any:
+    return function if function is not None else (lambda decorated: decorated)
+
+
+_COMPUTES: Mapping[str, Any] = {
+    "triton.cdiv": _cdiv,
+    "triton.next_power_of_2": _next_power_of_2,
+    "torch._dynamo.disable": _not_compiled,
+    "torch._dynamo.is_compiling": lambda: False,
+}
 
 
 class StandIn(ModuleType):
@@ -125,13 +145,16 @@ class StandIn(ModuleType):
 
 
 class Finder:
-    """Finds the packages of the list, and modules inside of them, where no other finder did."""
+    """Finds modules of a list, and what is inside of them."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """A spec for a stand-in, or nothing."""
-        if name.partition(".")[0] not in PACKAGES:
+        if not any(name == known or name.startswith(f"{known}.") for known in self.names):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
@@ -146,12 +169,13 @@ class Finder:
 
 
 def install() -> None:
-    """Put the finder behind all others."""
+    """Put the finder of missing packages behind all others, and that of unread modules before them."""
     if not any(isinstance(f, Finder) for f in sys.meta_path):
-        sys.meta_path.append(Finder())
+        sys.meta_path.append(Finder(PACKAGES))
+        sys.meta_path.insert(0, Finder(UNREAD))
 
 
 def stood_in() -> tuple[str, ...]:
-    """The packages that are stand-ins in this process, for the report of a run."""
-    found = {n.partition(".")[0] for n, m in sys.modules.items() if isinstance(m, StandIn)}
-    return tuple(sorted(found))
+    """The packages and modules that are stand-ins in this process, for the report of a run."""
+    found = {n for n, m in sys.modules.items() if isinstance(m, StandIn)}
+    return tuple(sorted({n if n in UNREAD else n.partition(".")[0] for n in found}))

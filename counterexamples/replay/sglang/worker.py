@@ -33,10 +33,11 @@ MODULES = (
 
 def begin(folder: Path) -> None:
     """Import the release, with stand-ins for what is missing."""
-    from slotproof.counterexamples.replay.sglang import neutral, standins
+    from slotproof.counterexamples.replay.sglang import bytecode, neutral, standins
 
     warnings.simplefilter("ignore")
     sys.path.insert(0, str(folder))
+    bytecode.install(folder)
     standins.install()
     neutral.install()
     for name in MODULES:
