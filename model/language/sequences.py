@@ -190,7 +190,7 @@ class Sequences(Stores):
     def sequence_assignment(
         self, target: ast.expr, value: ast.ListComp | ast.List, node: ast.AST
     ) -> list[Statement]:
-        """``q = [x for x in q if …]``, ``q = [a, b]``, ``q = []``."""
+        """``q[:] = [x for x in q if …]``, ``q[:] = [a, b]``, ``q[:] = []``; the same without the slice."""
         if isinstance(target, ast.Name):
             raise self.error(
                 node, "a list is no local value; assign it to a sequence of the state, or write a set"
@@ -302,7 +302,9 @@ class Sequences(Stores):
     def remove(self, place: Place, item: ast.expr, node: ast.AST) -> list[Statement]:
         """``q.remove(x)``: the first item that equals x."""
         if isinstance(cast(SeqType, place.type).item, RecordType):
-            raise self.error(node, "remove() of a sequence of records; filter it: 'q = [x for x in q if …]'")
+            raise self.error(
+                node, "remove() of a sequence of records; filter it: 'q[:] = [x for x in q if …]'"
+            )
         position = self.position(place)
         inside = comparison("<", position, self.length(place))
         same = self.equal(self.item(place, position), self.operand(item), node)

@@ -222,7 +222,7 @@ class Statements(Sequences):
                 *self.store(target, local, node),
             ]
         if isinstance(node.value, ast.ListComp | ast.List):
-            return self.sequence_assignment(target, node.value, node)
+            return self.sequence_assignment(_without_slice(target), node.value, node)
         if isinstance(node.value, ast.Call) and self.record_class(node.value) is not None:
             return self.record_assignment(target, node.value, node)
         return self.store(target, self.operand(node.value), node)
@@ -319,3 +319,12 @@ class Statements(Sequences):
         if not self.writable:
             raise self.error(node, "'crash' stands only in the effect of an action")
         return Die(self.compiler.cause(argument.value))
+
+
+def _without_slice(target: ast.expr) -> ast.expr:
+    """The sequence of ``q[:]``; any other target as it is."""
+    match target:
+        case ast.Subscript(value, ast.Slice(None, None, None)):
+            return value
+        case _:
+            return target

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar, dataclass_transform
+from typing import Annotated, Any, Generic, TypeVar, dataclass_transform, overload
 
 from slotproof.model.language.errors import LanguageError, ModelError, callers_line
 from slotproof.model.language.types import (
@@ -132,7 +132,16 @@ class Seq(Generic[V]):
             raise ModelError(f"item {index} is read of a sequence of {len(self._items)}")
         return self._items[index]
 
-    def __setitem__(self, index: int, value: V) -> None:
+    @overload
+    def __setitem__(self, index: int, value: V) -> None: ...
+
+    @overload
+    def __setitem__(self, index: slice, value: list[V]) -> None: ...
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        if isinstance(index, slice):
+            self.replace(value)
+            return
         if not 0 <= index < len(self._items):
             raise ModelError(f"item {index} is set in a sequence of {len(self._items)}")
         self._items[index] = stored(self._type.item, value)
@@ -175,7 +184,7 @@ class Seq(Generic[V]):
         self._items.clear()
 
     def replace(self, values: list[V]) -> None:
-        """Hold these items instead: what ``s.queue = [r for r in s.queue if …]`` does."""
+        """Hold these items instead: what ``s.queue[:] = [r for r in s.queue if …]`` does."""
         if len(values) > self._type.capacity:
             raise ModelError(f"a sequence of {self._type.capacity} is full")
         self._items[:] = [stored(self._type.item, v) for v in values]

@@ -154,8 +154,7 @@ def resume_retracted(rank: Process, moved: Set[Request]) -> None:
             break
         resumed |= {r}
         rank.scheduler.waiting.append(r)
-    for r in resumed:
-        rank.decode.retracted.remove(r)
+    rank.decode.retracted[:] = [r for r in rank.decode.retracted if r not in resumed]
 
 
 def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Request]:
@@ -164,8 +163,7 @@ def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Reque
     A refused candidate stays where it is. Returns the requests that got a reservation.
     """
     failed = as_set(rank.decode.reserving) & rank.decode.broken
-    for r in failed:
-        rank.decode.reserving.remove(r)
+    rank.decode.reserving[:] = [r for r in rank.decode.reserving if r not in failed]
     fail(s, rank, failed)
     occupied = occupied_slots(rank, s.adapter)
     reserved: Set[Request] = set()
@@ -193,8 +191,8 @@ def pop_transferred(s: Server, rank: Process, moved: Set[Request]) -> Set[Reques
     for r in rank.decode.transferring:
         if r in arrived:
             rank.scheduler.waiting.append(r)
-    for r in failed | arrived:
-        rank.decode.transferring.remove(r)
+    left = failed | arrived
+    rank.decode.transferring[:] = [r for r in rank.decode.transferring if r not in left]
     return arrived
 
 
@@ -203,8 +201,7 @@ def enter_transfer(rank: Process, reserved: Set[Request]) -> None:
     for r in rank.decode.reserving:
         if r in reserved:
             rank.decode.transferring.append(r)
-    for r in reserved:
-        rank.decode.reserving.remove(r)
+    rank.decode.reserving[:] = [r for r in rank.decode.reserving if r not in reserved]
 
 
 def import_prefills(s: Server, rank: Process, at_once: Set[Request]) -> None:
@@ -217,8 +214,7 @@ def import_prefills(s: Server, rank: Process, at_once: Set[Request]) -> None:
     for r in rank.scheduler.waiting:
         if len(rank.scheduler.running) + len(started) < rank.decode.rows:
             started |= {r}
-    for r in started:
-        rank.scheduler.waiting.remove(r)
+    rank.scheduler.waiting[:] = [r for r in rank.scheduler.waiting if r not in started]
     ended = started & (at_once | rank.scheduler.to_finish)
     answer_now(s, ended)
     rank.scheduler.running |= started - ended

@@ -99,11 +99,11 @@ def abort_in_scheduler(s: Server, rank: Process, r: Request) -> None:
     if role is Role.DECODE and awaits_kv(rank.decode, r):
         break_off(rank.decode, r)
     elif role is Role.DECODE and r in rank.decode.retracted:
-        rank.decode.retracted.remove(r)
+        rank.decode.retracted[:] = [other for other in rank.decode.retracted if other != r]
         if r in s.tokenizer.open:
             s.replies.echoes |= {r}
     elif r in rank.scheduler.waiting:
-        rank.scheduler.waiting.remove(r)
+        rank.scheduler.waiting[:] = [other for other in rank.scheduler.waiting if other != r]
         if r in s.tokenizer.open:
             s.replies.echoes |= {r}
     elif is_unfinished_row(rank.scheduler, r):

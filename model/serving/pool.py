@@ -47,10 +47,9 @@ def can_be_victim(a: Adapter) -> bool:
 
 def mark_used(pool: Pool, adapters: Set[Adapter]) -> None:
     """Move these to the recent end of the order of use."""
+    pool.recency[:] = [a for a in pool.recency if a not in adapters]
     for a in Adapter:
         if a in adapters and can_be_victim(a):
-            if a in pool.recency:
-                pool.recency.remove(a)
             pool.recency.append(a)
 
 
@@ -59,8 +58,7 @@ def clear_slot(pool: Pool, a: Adapter) -> None:
     pool.resident -= {a}
     if loading is Loading.BACKGROUND:
         pool.wiped -= {a}
-    if a in pool.recency:
-        pool.recency.remove(a)
+    pool.recency[:] = [other for other in pool.recency if other != a]
 
 
 def zero_behind_the_forward(pool: Pool, a: Adapter) -> None:

@@ -210,8 +210,7 @@ def end_iteration(s: Server, rank: Process, kind: Batch, before: Set[Request], e
     """
     due = before
     middle = {some(rank.scheduler.resumed)} if rank.scheduler.resumed is not None else set()
-    for r in rank.scheduler.picks:
-        rank.scheduler.waiting.remove(r)
+    rank.scheduler.waiting[:] = [r for r in rank.scheduler.waiting if r not in rank.scheduler.picks]
     rank.scheduler.last = rank.forward.rows if kind is Batch.PREFILL else set()
     if loop is Loop.OVERLAP:
         rank.scheduler.in_flight = kind

@@ -170,7 +170,7 @@ def receive(s: Everything) -> None:
             s.shown = i.index
             break
     best = max(rank(s, i) for i in Item)
-    s.order = [i for i in s.order if rank(s, i) < best]  # type: ignore[assignment]
+    s.order[:] = [i for i in s.order if rank(s, i) < best]
     s.shown = s.shown + sum(1 for i in Item if rank(s, i) == best)
     if any(any(j in s.cells[i].marks for j in Item if j != i) for i in Item):
         s.maybe = min((s.cells[i].level for i in Item if -2 <= s.cells[i].level <= 2), default=2)

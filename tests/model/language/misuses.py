@@ -167,6 +167,8 @@ MISUSES = [
     in_effect("list", "d = [i]  # <-", "list", "sequence of the state"),
     in_effect("tuple", "d = (i, i)  # <-", "tuple", "one value at a time"),
     in_effect("slice", "s.queue = s.queue[1:]  # <-", "slice", "filter [x for x in q"),
+    in_effect("slice-set", "s.queue[1:] = []  # <-", "slice", "filter [x for x in q"),
+    in_effect("slice-value", "s.queue[:] = s.marked  # <-", "slice", "filter [x for x in q"),
     in_effect("walrus", "if (x := s.number) > 1:  # <-\n    s.flag = True", "':='", "line of its own"),
     in_effect("starred", "s.number = max(*s.level)  # <-", "'*'", "one by one"),
     in_effect("print", "print(s.number)  # <-", "print() is not in the language"),

@@ -528,8 +528,13 @@ class Writer:
                 self.rows, self.helpers = hidden, helpers
                 if row.item is None:
                     condition = f"{variable}.weight > 0 and {condition}"
-                kept = f"{path} = [{variable} for {variable} in {path} if {condition}]"
-                return [self.pick([kept, kept, f"{path} = [{item}]", f"{path}.clear()", f"{path} = []"])]
+                kept = f"[{variable} for {variable} in {path} if {condition}]"
+                whole = self.pick([path, f"{path}[:]"])
+                return [
+                    self.pick(
+                        [*[f"{whole} = {x}" for x in (kept, kept, f"[{item}]", "[]")], f"{path}.clear()"]
+                    )
+                ]
         if self.chance(RISK):
             return [change]
         return [f"if {test}:", f"    {change}"]
