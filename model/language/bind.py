@@ -208,7 +208,9 @@ class Binding:
                 low = self.number(mark.low, "a range's lower bound", site)
                 high = self.number(mark.high, "a range's upper bound", site)
                 if high < low or high - low >= 2**32:
-                    raise LanguageError(f"range {low}..{high} has no values or over 2^32", site)
+                    set_by = [bound.name for bound in (mark.low, mark.high) if isinstance(bound, Parameter)]
+                    remedy = f"; {' and '.join(set_by)} set{'s' * (len(set_by) == 1)} it" if set_by else ""
+                    raise LanguageError(f"range {low}..{high} has no values or over 2^32{remedy}", site)
                 return IntType(low, high)
             if isinstance(mark, Capacity) and get_origin(base) is Seq:
                 capacity = self.number(mark.items, "a sequence's capacity", site)
@@ -216,7 +218,8 @@ class Binding:
                     raise LanguageError(
                         f"a sequence of capacity {capacity}; it needs at least one place", site
                     )
-                return SeqType(self._item(get_args(base)[0], site), capacity)
+                parameter = mark.items.name if isinstance(mark.items, Parameter) else ""
+                return SeqType(self._item(get_args(base)[0], site), capacity, parameter)
         raise LanguageError(f"{annotation} has no bounds; write 'Annotated[int, Range(low, high)]'", site)
 
     def _item(self, annotation: Any, site: Site | None) -> ScalarType | RecordType:

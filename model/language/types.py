@@ -191,10 +191,24 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class SeqType:
-    """A sequence of at most ``capacity`` items: scalars, or records of scalars."""
+    """A sequence of at most ``capacity`` items: scalars, or records of scalars.
+
+    ``parameter`` names the parameter that is its capacity, if one is; two types do not differ by it alone.
+    """
 
     item: ScalarType | RecordType
     capacity: int
+    parameter: str = field(default="", compare=False, repr=False)
+
+    def full(self) -> ModelError:
+        """What is raised where an item more is put in."""
+        message = f"a sequence of {self.capacity} is full"
+        if self.parameter:
+            more = f"{self.parameter}={self.capacity + 1}"
+            message += (
+                f"; its capacity is the parameter {self.parameter}: '--set {more}' makes room for one more"
+            )
+        return ModelError(message)
 
     def __str__(self) -> str:
         return f"Seq[{self.item}]"

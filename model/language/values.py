@@ -162,7 +162,7 @@ class Seq(Generic[V]):
     def insert(self, index: int, value: V) -> None:
         """Add an item before position ``index`` (from 0 to the length)."""
         if len(self._items) >= self._type.capacity:
-            raise ModelError(f"a sequence of {self._type.capacity} is full")
+            raise self._type.full()
         if not 0 <= index <= len(self._items):
             raise ModelError(f"item {index} is inserted in a sequence of {len(self._items)}")
         self._items.insert(index, stored(self._type.item, value))
@@ -186,7 +186,7 @@ class Seq(Generic[V]):
     def replace(self, values: list[V]) -> None:
         """Hold these items instead: what ``s.queue[:] = [r for r in s.queue if …]`` does."""
         if len(values) > self._type.capacity:
-            raise ModelError(f"a sequence of {self._type.capacity} is full")
+            raise self._type.full()
         self._items[:] = [stored(self._type.item, v) for v in values]
 
     def __eq__(self, other: object) -> bool:

@@ -151,6 +151,21 @@ FILES: list[tuple[str, str, list[str], str]] = [
     ),
     ("a bad declaration", SMALL.replace("int, Range", "float, Range"), [], "my.py:"),
     ("a model error", SMALL, ["--set", "quick=true", "--set", "top=3"], "my.py:13: 4 leaves the range 0..3"),
+    (
+        "a sequence that a parameter makes too short",
+        SMALL.replace(
+            '0, "the counter")',
+            "0, \"the counter\")\n    q: Annotated[Seq[bool], Capacity(top)] = field([], 'q')",
+        ).replace("    s.n +=", "    s.q.append(True)\n    s.q.append(True)\n    s.n +="),
+        ["--set", "top=1"],
+        "my.py:15: a sequence of 1 is full; its capacity is the parameter top: '--set top=2' makes room",
+    ),
+    (
+        "a range that a parameter makes empty",
+        SMALL,
+        ["--set", "top=-1"],
+        "Counter.n: range 0..-1 has no values or over 2^32; top sets it",
+    ),
     ("an unknown property", SMALL, ["--property", "reachable-stats"], "did you mean reachable-states?"),
 ]
 
