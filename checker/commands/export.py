@@ -30,7 +30,7 @@ Examples:
 @option.full_size
 @click.option("--system", metavar="FILE[:NAME]", help="Export the System of a Python file.")
 @option.settings
-@option.properties("What a model in AIGER asks about; all by default.")
+@option.properties("What the model asks about; by default nothing for Spin, in AIGER all.")
 @click.option(
     "--to",
     "to",
@@ -90,7 +90,7 @@ def export(
 def _promela(program: Program, choices: tuple[int, ...], properties: tuple[str, ...], _: Path | None) -> str:
     from slotproof.checker.export.promela import promela
 
-    return promela(program, choices)
+    return promela(program, choices, properties)
 
 
 def _aiger(

@@ -1,10 +1,11 @@
 """A system under one release's choices as a complete Promela model, for the model checker Spin.
 
-    text = promela(program, choices)
+    text = promela(program, choices, ["no-slot-leak", "deadlock"])
 
 Every step, an action with its arguments, is one ``d_step`` that begins with the guard, so that Spin's
 states and transitions are those of the engine ``explicit``. What a step computes on its way stands in
-hidden variables. A crash is a state variable; no step follows a crash.
+hidden variables. A crash is a state variable; no step follows a crash. A property that is asked about is an
+assertion: of a state in a step of its own, which is possible only where it fails; of a step at its end.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from slotproof.checker.export.build import FALSE, TRUE, both
+from slotproof.checker.export.build import FALSE, TRUE, both, either, negated
 from slotproof.checker.export.errors import ExportError
 from slotproof.checker.export.failure import failure
+from slotproof.checker.export.judged import DEADLOCK, Before, Judged
 from slotproof.checker.export.names import Names
 from slotproof.checker.export.pure import NotPure, Pure
 from slotproof.checker.export.shared import Shared
@@ -49,30 +51,41 @@ REFUSAL = "#error cannot use BFS on models with variables declared hidden"
 Arguments = tuple[int, ...]
 
 
-def promela(program: Program, choices: Sequence[int] = ()) -> str:
-    """The model's text. ``ExportError`` where Promela has no room for a part of the system."""
-    return "\n".join(_Model(program, choices).lines()) + "\n"
+def promela(program: Program, choices: Sequence[int] = (), properties: Sequence[str] = ()) -> str:
+    """The model's text, with assertions of these properties.
+
+    ``ExportError`` where Promela has no room for a part of the system; ``KeyError`` for a property that the
+    program does not have.
+    """
+    return "\n".join(_Model(program, choices, properties).lines()) + "\n"
 
 
 class _Model:
-    def __init__(self, program: Program, choices: Sequence[int]) -> None:
+    def __init__(self, program: Program, choices: Sequence[int], properties: Sequence[str]) -> None:
         self.program = program
         self.choices = choices
         self.functions = _reachable(program, choices)
         written = self._written()
         constant = {i: c.initial for i, c in enumerate(program.columns) if i not in written}
         shown = {i: c.initial for i, c in enumerate(program.columns) if c.output}
-        read = self._read_in_effects()
+        self.guards = Pure(program, choices, {**constant, **shown})
+        moved = Pure(program, choices, constant)
+        self.judged = Judged(program, properties, self.guards, moved)
+        read = self._read_in_effects() | self.judged.columns("before") | self.judged.columns("after")
         self.state = [i for i, c in enumerate(program.columns) if i in written and not c.output]
         self.outputs = [i for i, c in enumerate(program.columns) if i in written and c.output and i in read]
         called = (program.functions[i].name for i in self.functions)
         actions = (a.name for a in (*program.initial, *program.actions))
         self.names = Names(program.columns, (*called, *actions))
         kept = frozenset((*self.state, *self.outputs))
-        self.shared = Shared(program, choices, Pure(program, choices, constant), self.names, kept)
-        self.guards = Pure(program, choices, {**constant, **shown})
+        self.shared = Shared(program, choices, moved, self.names, kept)
+        columns = sorted(self.judged.columns("before"))
+        copies = {i: self.names.fresh(f"before_{self.names.columns[i]}") for i in columns}
+        self.before = Before(program, self.names, copies)
         self.deadly = any(isinstance(s, Die) for block in self._blocks() for s in statements_of(block))
         self.macros: list[str] = []
+        self.possible: list[str] = []
+        """Each step's condition."""
 
     # ------------------------------------------------------------------ what there is
 
@@ -100,6 +113,7 @@ class _Model:
         """The whole model, line by line."""
         starts = [line for a in self.program.initial for line in self._action(a, initial=True)]
         steps = [line for a in self.program.actions for line in self._action(a, initial=False)]
+        steps += self._violations()
         variables = list(self._variables())  # they name constants, too
         yield from self._head()
         yield from self._constants()
@@ -140,6 +154,8 @@ class _Model:
         yield " * Spin counts one transition more than there are steps."
         if program.initial:
             yield " * It counts the initial steps, too, and the state before them; all depths are one more."
+        for name in self.judged.names:
+            yield f" * A failed assertion is a state or step that violates {name}."
         if self.shared.hidden or self.outputs:
             yield " * Hidden variables carry nothing from one step to the next: they are set before they"
             yield " * are read. Spin refuses to search breadth-first (-DBFS) with them; here it is sound:"
@@ -163,6 +179,7 @@ class _Model:
         yield ""
         for i in self.outputs:
             yield self._declared(i, "hidden ")
+        yield from self.before.declarations()
         for name, type_ in self.shared.hidden.items():
             yield f"hidden {type_} {name};"
         yield ""
@@ -213,6 +230,8 @@ class _Model:
             passed = ", ".join(variables or values)
             effect = f"c_code {{ goto do_{name}; }}" if once else f"{name}({passed})"
             yield f"  :: d_step {{ can_{name}{arguments} -> {stored}{effect} }}"
+            if not initial:
+                self.possible.append(f"can_{name}{arguments}")
             if failing != FALSE:
                 yield f"  :: d_step {{ fails_{name}{arguments} -> assert(false) {self._origin(action)} }}"
         if once:
@@ -271,7 +290,12 @@ class _Model:
             for cell, value in enumerate(_values(self.program.columns[i])):
                 extent = f"[{cell}]" if self.program.columns[i].cells > 1 else ""
                 emitter.write(f"{self.names.columns[i]}{extent} = {value};")
+        if not initial:
+            for line in self.before.kept():
+                emitter.write(line)
         body = emitter.function(action.effect)
+        if not initial:
+            body += self._asserted(action, tokens, body)
         if body[-1].endswith((";", ")")) and "=" not in body[-1]:
             body.append("  skip")  # Spin takes the exit of a loop at the end for a way out of the d_step
         self.macros += [
@@ -282,6 +306,29 @@ class _Model:
             "",
         ]
         return _expanded(body, dict(self.shared.inlines.values()))
+
+    def _asserted(self, action: Action, tokens: Sequence[str], body: list[str]) -> list[str]:
+        """What is asked of a step at its end."""
+        asserted = self.judged.of(action, self.program.actions.index(action), tokens, self.before)
+        if asserted and ";" not in body[-1]:
+            body[-1] += ";"
+        return asserted
+
+    def _violations(self) -> Iterator[str]:
+        """Steps that are possible where a property of states fails, and end the search."""
+        text = Text(self.program.columns, self.names, lambda e: e.name)
+        for name, holds in self.judged.states:
+            failing = failure(holds)
+            wrong = text.of(negated(holds) if failing == FALSE else either([failing, negated(holds)]))
+            yield f"  :: d_step {{ {self._alive(wrong, False)} -> assert(false) /* {_comment(name)} */ }}"
+        for cause in self.judged.causes:
+            if self.deadly:
+                name = _comment(self.program.crashes[cause])
+                yield f"  :: d_step {{ crash == {cause + 1} -> assert(false) /* {name} */ }}"
+        if self.judged.deadlock:
+            final = [] if self.judged.final is None else [text.of(self.judged.final)]
+            some = " || ".join([*self.possible, *final]) or "false"
+            yield f"  :: d_step {{ {self._alive(f'!({some})', False)} -> assert(false) /* {DEADLOCK} */ }}"
 
     def _meaning(self, action: Action, *, initial: bool) -> str:
         declared = self.program.system.initial if initial else self.program.system.actions

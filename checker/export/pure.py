@@ -84,6 +84,14 @@ class Pure:
             raise NotPure
         return result
 
+    def judged(self, setup: Block, conditions: Sequence[Expr], budget: int) -> Expr:
+        """Whether conditions hold after a setup without effects, as one expression; else ``NotPure``."""
+        self._budget = 20 * budget
+        result = self._run(setup, {}, lambda b: both([self._of(c, b) for c in conditions]), None)
+        if size(result) > budget:
+            raise NotPure
+        return result
+
     def callee(self, e: Call | Decide) -> int:
         """The number of the function that a call runs."""
         return e.function if isinstance(e, Call) else e.functions[self.choices[e.point]]

@@ -1,5 +1,6 @@
 """Runs the real Spin on an exported system, and compares what it counts with the native search."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,15 @@ Figures = tuple[int, int, int]
 """States, transitions and depth."""
 
 
-def spin_counts(program: Program, choices: tuple[int, ...], folder: Path, optimize: str = "-O0") -> Counts:
+def spin_counts(
+    program: Program,
+    choices: tuple[int, ...],
+    folder: Path,
+    optimize: str = "-O0",
+    properties: Sequence[str] = (),
+) -> Counts:
     """What Spin finds; the counts do not depend on the compiler's work, which takes most of the time."""
-    return Verifier(promela(program, choices), folder, optimize).run()
+    return Verifier(promela(program, choices, properties), folder, optimize).run()
 
 
 def initial_steps(program: Program, choices: tuple[int, ...]) -> int | None:

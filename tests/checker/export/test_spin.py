@@ -1,12 +1,23 @@
 """Spin counts the states, transitions and depth of every exported system as the native search does."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
+from slotproof.checker.explicit.engine import explore
+from slotproof.checker.export.promela import promela
+from slotproof.checker.runs import names_of
+from slotproof.checker.verdict import Violated
+from slotproof.model.language import System
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.program import Program
 from slotproof.model.releases import RELEASES, release
 from slotproof.properties import SCENARIOS
-from tests.checker.export.counting import both_counts, needs_spin
+from tests.checker.export.counting import both_counts, initial_steps, needs_spin, spin_counts
+from tests.checker.symbolic import gym
+from tests.checker.symbolic.test_proving import ending
+from tests.checker.symbolic.test_relation import choices_of
 from tests.zoo.known import DEEP, LARGE, SMALL, Known
 
 pytestmark = needs_spin
@@ -28,6 +39,51 @@ def test_spin_agrees_on_the_zoo(known: Known, tmp_path: Path) -> None:
 def test_spin_agrees_on_a_can_of_few_beans(tmp_path: Path) -> None:
     spin, ours = both_counts(SLOW[0].system.with_parameters(beans=10), tmp_path)
     assert spin == ours
+
+
+def check_verdicts(
+    program: Program, choices: tuple[int, ...], violated: Collection[str], folder: Path
+) -> None:
+    """Spin finds nothing wrong with what holds, counts as before, and finds each that does not hold wrong."""
+    names = names_of(program)
+    holding = spin_counts(program, choices, folder, properties=[n for n in names if n not in violated])
+    assert holding.errors == 0
+    coverage = explore(program, choices).coverage
+    counts = holding.corrected(initial_steps(program, choices))
+    assert counts == (coverage.states, coverage.transitions, coverage.depth)
+    for name in violated:
+        assert spin_counts(program, choices, folder, properties=[name]).errors == 1
+
+
+@pytest.mark.parametrize("known", SMALL, ids=lambda k: k.name)
+def test_spin_agrees_with_every_verdict_on_the_zoo(known: Known, tmp_path: Path) -> None:
+    program = compile_system(known.sized)
+    check_verdicts(program, program.choices(known.system.choices), known.violations, tmp_path)
+
+
+BOXES = pytest.param(gym.boxes, marks=pytest.mark.deep)
+"""It has tens of thousands of states, and outputs that a step is judged by."""
+
+
+@pytest.mark.parametrize("system", [ending, gym.fuse, gym.stopping_fuse, BOXES], ids=lambda s: s.name)
+def test_spin_agrees_on_crashes_deadlocks_and_steps(system: System, tmp_path: Path) -> None:
+    program = compile_system(system)
+    choices = choices_of(system, program)
+    found = {n for n, v in explore(program, choices).verdicts().items() if isinstance(v, Violated)}
+    assert found
+    check_verdicts(program, choices, found, tmp_path)
+
+
+def test_a_property_that_there_is_not() -> None:
+    with pytest.raises(KeyError):
+        promela(compile_system(ending), (), ["never-seven"])
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("known", [k for k in LARGE if k not in SLOW], ids=lambda k: k.name)
+def test_spin_agrees_with_every_verdict_on_large_systems_of_the_zoo(known: Known, tmp_path: Path) -> None:
+    program = compile_system(known.sized)
+    check_verdicts(program, program.choices(known.system.choices), known.violations, tmp_path)
 
 
 @pytest.mark.deep
