@@ -275,11 +275,11 @@ class Interpreter:
     def pending(self, progress: int, values: Sequence[int], state: Valuation) -> tuple[bool, bool]:
         """Whether a state meets the premise of a progress property, and whether it meets the goal."""
         compiled = self.program.progress[progress]
-        declared = next(p for p in self.program.system.properties if p.name == compiled.name)
-        *setup, last = Source(declared.function).numbered().body
-        assert isinstance(last, ast.Return)
-        assert isinstance(last.value, ast.Call)
         if progress not in self._progress:
+            declared = next(p for p in self.program.system.properties if p.name == compiled.name)
+            *setup, last = Source(declared.function).numbered().body
+            assert isinstance(last, ast.Return)
+            assert isinstance(last.value, ast.Call)
             self._progress[progress] = self._parts(declared.function, setup, last.value.args)
         arguments = decoded(compiled.parameters, values)
         with model_errors():

@@ -1,12 +1,18 @@
-"""Fair runs by their definition, with networkx: nothing of the engine's own graph code, nor of its method.
+"""Fair runs by their definition: nothing of the engine's own graph code, nor of its method. Two ways to it.
+
+With networkx, by strongly connected parts:
 
 A run that stays for ever visits some states again and again. Of each strong set it takes steps again and
 again, or from some point on none is possible any more. So: for each way to choose among the two, leave out
 the states in which a set of the second kind is possible; the run then stays in a strongly connected part of
 what is left, and the largest ones are enough to look at.
+
+And by liveness to safety (Biere, Artho and Schuppan 2002): a run guesses a state, keeps it, and watches what
+it passes from there on. It has found a lasso when it is back and no fair set is owed anything. That searches
+plain states, without parts, and it tells the shortest way to a loop.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -74,6 +80,44 @@ class Fair:
                 return True
         return False
 
+    def shortest(self, starts: Iterable[int], premise: set[int], goal: set[int]) -> int | None:
+        """The fewest steps to a state at which a fair loop begins, on a run that has met the premise and not
+        the goal since; ``None`` if there is none. By liveness to safety."""
+        onward: dict[int, list[tuple[int, frozenset[int]]]] = {state: [] for state in self.enabled}
+        for a, b, sets in self.steps:
+            onward[a].append((b, sets))
+        seen: set[tuple[int, bool]] = set()
+        level = {(s, s in premise and s not in goal) for s in starts}
+        depth = 0
+        while level:
+            if any(waits and self._comes_back(s, goal, onward) for s, waits in level):
+                return depth
+            seen |= level
+            level = {
+                (b, b not in goal and (waits or b in premise)) for s, waits in level for b, _ in onward[s]
+            } - seen
+            depth += 1
+        return None
+
+    def _comes_back(
+        self, kept: int, goal: set[int], onward: Mapping[int, Iterable[tuple[int, frozenset[int]]]]
+    ) -> bool:
+        """Whether a run from the kept state comes back to it, or stays there, and owes no fair set a step."""
+        possible = self.enabled[kept]
+        # Where it is; weak sets possible in each state so far; strong ones that ever were; those taken.
+        start = (kept, possible & self.weak, possible & self.strong, frozenset[int]())
+        seen, queue = {start}, [start]
+        for here, always, ever, taken in queue:
+            if here == kept and not (always | ever) - taken:
+                return True
+            for there, sets in onward[here]:
+                possible = self.enabled[there]
+                state = (there, always & possible, ever | (possible & self.strong), taken | sets)
+                if there not in goal and state not in seen:
+                    seen.add(state)
+                    queue.append(state)
+        return False
+
     def is_fair(self, part: set[int]) -> bool:
         """Whether a run that visits exactly these states again and again, by all steps, is fair."""
         taken = set().union(*(sets for a, b, sets in self.steps if a in part and b in part))
@@ -84,7 +128,31 @@ class Fair:
 
 
 def violated(program: Program, choices: tuple[int, ...]) -> dict[str, bool]:
-    """Of each progress property of a small program whether it is violated, from the interpreter's steps."""
+    """Of each progress property of a small program whether it is violated, by strongly connected parts."""
+    return {
+        name: any(fair.violated(starts, premise, goal) for premise, goal in judged)
+        for name, fair, starts, judged in _graphs(program, choices)
+    }
+
+
+def shortest(program: Program, choices: tuple[int, ...]) -> dict[str, int | None]:
+    """Of each progress property of a small program the fewest steps to a loop that violates it, or ``None``.
+
+    By liveness to safety; it fails where strongly connected parts say something else.
+    """
+    found: dict[str, int | None] = {}
+    for name, fair, starts, judged in _graphs(program, choices):
+        ways = [fair.shortest(starts, premise, goal) for premise, goal in judged]
+        assert [way is not None for way in ways] == [fair.violated(starts, p, g) for p, g in judged]
+        found[name] = min((way for way in ways if way is not None), default=None)
+    return found
+
+
+def _graphs(
+    program: Program, choices: tuple[int, ...]
+) -> Iterator[tuple[str, Fair, list[int], list[tuple[set[int], set[int]]]]]:
+    """Each progress property with the graph of the interpreter's steps, where that starts, and for each of
+    the property's values the states that meet its premise and those that meet its goal."""
     interpreter = Interpreter(program, choices)
     sets = [(i, v) for i, f in enumerate(program.fairness) for v in every(f.instances)]
     strength = [program.fairness[i].strength for i, _ in sets]
@@ -110,16 +178,10 @@ def violated(program: Program, choices: tuple[int, ...]) -> dict[str, bool]:
                 queue.append(target)
                 fair.steps.append((source, numbers.setdefault(target, len(numbers)), inside))
         fair.enabled[source] = frozenset(enabled)
-    return {p.name: _one(fair, starts, numbers, interpreter, i) for i, p in enumerate(program.progress)}
-
-
-def _one(
-    fair: Fair, starts: list[int], numbers: dict[Valuation, int], interpreter: Interpreter, progress: int
-) -> bool:
-    for values in every(interpreter.program.progress[progress].parameters):
-        judged = {n: interpreter.pending(progress, values, state) for state, n in numbers.items()}
-        premise = {n for n, (opened, _) in judged.items() if opened}
-        goal = {n for n, (_, met) in judged.items() if met}
-        if fair.violated(starts, premise, goal):
-            return True
-    return False
+    for i, declared in enumerate(program.progress):
+        judged = []
+        for values in every(declared.parameters):
+            told = {n: interpreter.pending(i, values, state) for state, n in numbers.items()}
+            premise = {n for n, (opened, _) in told.items() if opened}
+            judged.append((premise, {n for n, (_, met) in told.items() if met}))
+        yield declared.name, fair, starts, judged
