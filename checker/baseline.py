@@ -85,12 +85,15 @@ def _parsed(text: str, name: str) -> Baseline:
     return found
 
 
+_WANTED = {str: "a text", str | None: "a text or null", int: "a whole number"}
+
+
 def _field(entry: Any, name: str, kind: Any, where: str) -> Any:
     if not isinstance(entry, dict) or name not in entry:
         raise UsageProblem(f"{where}.{name}: is missing")
     value = entry[name]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise UsageProblem(f"{where}.{name}: {value!r} is not what has to stand there")
+        raise UsageProblem(f"{where}.{name}: {value!r}, where {_WANTED[kind]} has to stand")
     return value
 
 

@@ -68,7 +68,11 @@ class OneLineErrors(click.Group):
             _discard_output()
             what = f"{error.filename}: " if error.filename else "reading or writing failed: "
             self._fail(f"{what}{error.strerror or error}", WRONG_USE)
-        except Exception:
+        except Exception as error:
+            from slotproof.model.language.errors import FileChanged
+
+            if isinstance(error, FileChanged):
+                self._fail(str(error), WRONG_USE)
             traceback.print_exc()
             self._fail("an error of slotproof itself; please report it with the lines above", WRONG_USE)
         finally:
@@ -179,6 +183,9 @@ def _restore(number: signal.Signals, handler: Any) -> None:
 @click.version_option(package_name="slotproof")
 def main() -> None:
     """Check the adapter-slot logic of a multi-LoRA language-model server."""
+    from slotproof.checker.systemfile import forget_files
+
+    forget_files()
 
 
 main.add_command(check)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import linecache
+import importlib.util
 import os
 import sys
 import traceback
@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from slotproof.checker.usage import UsageProblem, near, near_or_all
 from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.source import remember_text
 from slotproof.model.language.system import System
 
 
@@ -66,17 +67,34 @@ def _systems(module: types.ModuleType) -> dict[str, System]:
     return {name: value for name, value in vars(module).items() if isinstance(value, System)}
 
 
+_run: dict[str, types.ModuleType] = {}
+"""The files that this command has run; it does not look at them again, whoever edits them meanwhile."""
+
+
+def forget_files() -> None:
+    """Another command begins: it reads files as they are now."""
+    _run.clear()
+
+
 def run_file(path: Path) -> types.ModuleType:
     """The module of a file. It is compiled here, so that nothing is written beside the user's file."""
     full = str(path.resolve())
+    if full not in _run:
+        _run[full] = _run_now(path, full)
+    return _run[full]
+
+
+def _run_now(path: Path, full: str) -> types.ModuleType:
     try:
         text = path.read_bytes()
     except OSError as error:
         raise UsageProblem(f"{path}: cannot be read: {error.strerror}") from None
     name = f"slotproof_system_{hashlib.sha256(os.fsencode(full) + text).hexdigest()[:12]}"
+    with contextlib.suppress(UnicodeDecodeError, SyntaxError):  # compilation says what is wrong
+        # The source of functions is read when it is needed; the file may have been edited by then.
+        remember_text(full, importlib.util.decode_source(text))
     if name in sys.modules:
         return sys.modules[name]
-    linecache.checkcache(full)  # the language reads the source of its functions there
     module = types.ModuleType(name)
     module.__file__ = full
     try:

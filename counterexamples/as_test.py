@@ -27,7 +27,8 @@ def pytest_file(
     """The text of the file. ``TraceError`` for a trace whose end no state or step shows."""
     if trace.loop is not None or trace.kind != "violation":
         raise TraceError(
-            f"a test shows what a step violates, and this trace is about {trace.property} of a run"
+            f"a test shows what a step violates, and this trace is about {trace.property} of a run;"
+            " take --format text"
         )
     given = {name: plain(value) for name, value in (parameters or trace.parameters).items()}
     name = re.sub(r"\W+", "_", trace.property)

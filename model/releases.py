@@ -188,7 +188,7 @@ class Release:
         for name, alternative in decisions.items():
             if name not in known:
                 near = get_close_matches(name, known, 1)
-                hint = f"did you mean '{near[0]}'?" if near else "'slotproof list decisions' has them all"
+                hint = f"did you mean {near[0]}?" if near else "'slotproof list decisions' has them all"
                 raise LanguageError(f"there is no decision '{name}'; {hint}")
             named = {f.__name__: f for f in known[name].functions}
             if isinstance(alternative, str):

@@ -81,7 +81,7 @@ def conform(
 
         return conform_on_sglang(release_name, folder, fetch, shares, seed, full)
     if folder is not None or fetch is not None:
-        raise UsageProblem("--sglang and --fetch are for --on sglang")
+        raise UsageProblem("--sglang and --fetch are for --on sglang; add it, or leave them out")
     return _on_reference(release_name, shares, seed, full)
 
 

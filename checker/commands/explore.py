@@ -147,7 +147,7 @@ def _ground(subject: Subject, beside: str | None, path: tuple[str, ...]) -> Grou
 
     if subject.file is not None:
         if beside:
-            raise UsageProblem("--beside names a release, and a system of one's own has none")
+            raise UsageProblem("--beside names a release, and a system of one's own has none; leave it out")
         program, _ = build("")
         return Ground(program.name, (program.name,), build, Place(program.name, "", path))
     from slotproof.model.releases import RELEASES

@@ -49,7 +49,7 @@ def replay(
 
         return replay_on_sglang(trace, folder, fetch)
     if folder is not None or fetch is not None:
-        raise UsageProblem("--sglang and --fetch are for --on sglang")
+        raise UsageProblem("--sglang and --fetch are for --on sglang; add it, or leave them out")
     one_of("device", device, ("cpu", "cuda"), "there are: cpu, cuda")
     target = target_of(on, device)
     from slotproof.checker.commands.explain import program_of_file
@@ -104,7 +104,7 @@ def told(replayed: Replay, name: str, on: str, steps: int, property: str) -> str
 def target_of(on: str, device: str = "cpu", strict: bool = True) -> Target:
     """A fresh target by its name; ``UsageProblem`` with the remedy if it cannot run here."""
     if find_spec("torch") is None:
-        raise UsageProblem("torch is not installed; the remedy: pip install slotproof[replay]")
+        raise UsageProblem("torch is not installed: pip install 'slotproof[replay]'")
     from slotproof.counterexamples.replay.reference import ReferenceTarget
 
     return ReferenceTarget(device, strict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -85,11 +86,11 @@ def _function_site(function: Callable[..., Any]) -> Site:
 
 
 def _tree(file: str) -> ast.Module:
-    return _parsed(Path(file).read_bytes())
+    return _parsed("".join(linecache.getlines(os.path.realpath(file))))
 
 
 @cache
-def _parsed(source: bytes) -> ast.Module:
+def _parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 

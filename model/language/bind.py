@@ -59,9 +59,7 @@ class Binding:
         for name in self.given:
             if name not in known:
                 near = get_close_matches(name, known, 1)
-                hint = (
-                    f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(sorted(known)) or 'none'}"
-                )
+                hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(sorted(known)) or 'none'}"
                 raise LanguageError(f"system {self.system} has no parameter '{name}'; {hint}")
 
     def value(self, parameter: Parameter) -> Any:
@@ -112,7 +110,7 @@ class Binding:
                 names = {_name(type_.decode(i)): type_.decode(i) for i in range(type_.size)}
                 if raw not in names:
                     near = get_close_matches(raw, names, 1)
-                    hint = f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(names)}"
+                    hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(names)}"
                     raise ModelError(f"'{raw}' is no {type_}; {hint}")
                 return names[raw]
             case RecordType() | SeqType() | MapType():
@@ -153,7 +151,7 @@ class Binding:
         if isinstance(annotation, type) and origin is None:
             if issubclass(annotation, enum.Enum):
                 if not len(annotation):
-                    raise LanguageError(f"enum {annotation.__name__} has no members", site)
+                    raise LanguageError(f"enum {annotation.__name__} has no members; give it some", site)
                 return EnumType(annotation)
             if issubclass(annotation, Domain):
                 return IndexType(annotation, self.size(annotation))
@@ -288,7 +286,7 @@ class Binding:
             if isinstance(value, Field) and name.startswith("_"):
                 written = name.removeprefix(f"_{cls.__name__}")  # Python puts the class before two dashes
                 raise LanguageError(
-                    f"{cls.__name__}.{written}: the name of a field begins with a letter",
+                    f"{cls.__name__}.{written}: the name of a field begins with a letter; rename it",
                     field_site(cls, written),
                 )
             if isinstance(value, Field) and name not in hints:
@@ -297,7 +295,10 @@ class Binding:
                     field_site(cls, name),
                 )
         if not fields:
-            raise LanguageError(f"record {cls.__name__} has no fields", field_site(cls, ""))
+            raise LanguageError(
+                f"record {cls.__name__} has no fields; write 'name: type = field(initial, meaning)'",
+                field_site(cls, ""),
+            )
         return RecordType(cls, tuple(fields))
 
     def _field(self, cls: type[Any], name: str, type_: ValueType, declared: Any) -> FieldType:
@@ -340,7 +341,7 @@ class Binding:
                         type_.key.encode(key)
                     for key in keys:
                         if key not in initial:
-                            raise ModelError(f"there is nothing for key {_name(key)}")
+                            raise ModelError(f"there is nothing for key {_name(key)}; give every key a value")
                     return {key: self._initial(type_.value, initial[key]) for key in keys}
                 return self._initial(type_.value, initial)
             case SeqType():

@@ -60,7 +60,7 @@ class Calls(Comprehensions):
             raise self.error(node, "a call of something that is no name; call a function of the module")
         name = node.func.id
         if name in self.names:
-            raise self.error(node, f"'{name}' is a value, no function")
+            raise self.error(node, f"'{name}' is a value, no function; leave the parentheses out")
         value = self.text.lookup(name)
         if value is MISSING:
             hint = near(name, [k for k, v in self.text.function.__globals__.items() if callable(v)])
@@ -92,7 +92,10 @@ class Calls(Comprehensions):
             return choice(comparison("<=" if value is min else ">=", a, b), a, b)
         if isinstance(value, types.BuiltinFunctionType) and value in folds:
             if not node.args:
-                raise self.error(node, f"{ast.unparse(node.func)}() needs a generator")
+                raise self.error(
+                    node,
+                    f"{ast.unparse(node.func)}() needs a generator: {ast.unparse(node.func)}(… for x in …)",
+                )
             return self.fold(folds[value], node)
         if value is len:
             return self.len_of(node)

@@ -98,7 +98,10 @@ class Compiler(Functions):
         """The names of a function's parameters."""
         spec = text.tree.args
         if spec.vararg or spec.kwarg or spec.kwonlyargs or spec.posonlyargs or spec.defaults:
-            raise LanguageError(f"{text.name}: parameters are plain names with types", text.site(text.tree))
+            raise LanguageError(
+                f"{text.name}: parameters are plain names with types; write 'name: type'",
+                text.site(text.tree),
+            )
         return [a.arg for a in spec.args]
 
     def ranged(self, text: Source, names: Sequence[str]) -> list[Local]:
@@ -165,7 +168,7 @@ class Compiler(Functions):
             ):
                 return conjuncts, statements[i:]
             if not call.args or call.keywords:
-                raise body.error(call, "require() takes one condition or several")
+                raise body.error(call, "require() takes one condition or several: require(a, b)")
             for argument in call.args:
                 conjuncts.extend(self._conjuncts(body, text, argument))
         return conjuncts, []

@@ -89,7 +89,7 @@ class Comprehensions(Conversions):
             variable = Local(operand.type.key, self.fresh(name))
             return variable, Span(0, operand.type.key.size), None, variable
         if isinstance(operand, EmptySet):
-            raise self.error(node, "a loop over an empty set")
+            raise self.error(node, "a loop over an empty set; leave it out")
         if isinstance(operand, Nothing | Place) or not isinstance(operand.type, SetType):
             raise self.error(
                 node,
@@ -110,7 +110,7 @@ class Comprehensions(Conversions):
             raise self.error(node, "a comprehension with two 'for'; nest any(any(…)) or write a loop")
         part = node.generators[0]
         if not isinstance(part.target, ast.Name) or part.is_async:
-            raise self.error(node, "a comprehension whose variable is no plain name")
+            raise self.error(node, "a comprehension whose variable is no plain name; write 'for x in …'")
         variable, source, inside, meaning = self.source(part.iter, part.target.id)
         meaning = self.only(variable, source, meaning)
         with self.bound(part.target.id, meaning):
@@ -198,13 +198,13 @@ class Comprehensions(Conversions):
         """The default of ``min``, ``max`` and ``next``."""
         if kind == "first":
             if len(node.args) > 2 or node.keywords:
-                raise self.error(node, "next() takes a generator and a default")
+                raise self.error(node, "next() takes a generator and a default: next((x for x in …), None)")
             return node.args[1] if len(node.args) == 2 else None
         for keyword in node.keywords:
             if keyword.arg != "default" or kind not in ("min", "max"):
                 raise self.error(node, f"{kind}() with '{keyword.arg}=' is not in the language")
         if len(node.args) != 1:
-            raise self.error(node, f"{kind}() takes one generator")
+            raise self.error(node, f"{kind}() takes one generator: {kind}(… for x in …)")
         return node.keywords[0].value if node.keywords else None
 
     def quantified(

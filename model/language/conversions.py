@@ -133,7 +133,7 @@ class Conversions:
                 return Const(type_, 1)
             raise self.error(node, f"a set where a {type_} is needed")
         if isinstance(operand, Place | BoundMap):
-            raise self.error(node, f"a whole {operand.type} where a {type_} is needed")
+            raise self.error(node, f"a whole {operand.type} where a {type_} is needed; name a part of it")
         if operand.type == type_ or (isinstance(operand.type, IntType) and isinstance(type_, IntType)):
             return operand
         if isinstance(operand.type, OptionalType) and operand.type.item == type_:
@@ -188,7 +188,7 @@ class Conversions:
         if isinstance(operand, Place) and isinstance(operand.type, SeqType):
             return comparison(">", self.length(operand), number(0))
         if isinstance(operand, Nothing | Place | BoundMap):
-            raise self.error(node, f"{self.describe(operand)} is no condition")
+            raise self.error(node, f"{self.describe(operand)} is no condition; write a bool or a comparison")
         if isinstance(operand.type, SetType):
             return comparison("!=", operand, Const(operand.type, 0))
         if not isinstance(operand.type, BoolType):
@@ -344,7 +344,7 @@ class Conversions:
             raise self.error(node, "a float is not in the language; write a whole number")
         if isinstance(value, str):
             raise self.error(node, "a text is not in the language; write a member of an enum")
-        raise self.error(node, f"{value!r} is not in the language")
+        raise self.error(node, f"{value!r} is not in the language; write a whole number, True, False or None")
 
     def parameter(self, declared: Parameter) -> Operand:
         """The value that a parameter has in this system."""
@@ -394,7 +394,7 @@ def near(name: str, known: Mapping[str, Any] | list[str]) -> str:
     """A hint at the known name that is nearest."""
     found = get_close_matches(name, list(known), 1)
     return (
-        f"; did you mean '{found[0]}'?"
+        f"; did you mean {found[0]}?"
         if found
         else f"; it has: {', '.join(list(known)[:12])}"
         if known

@@ -47,7 +47,8 @@ def parameter(name: str, kind: type[T], default: Any, meaning: str) -> T:
     """
     if not (isinstance(name, str) and name.isidentifier()):
         raise LanguageError(
-            f"parameter {name!r}: its name is no word, and --set NAME=VALUE needs one", callers_line()
+            f"parameter {name!r}: its name is no word, and --set NAME=VALUE needs one; rename it",
+            callers_line(),
         )
     return cast(T, Parameter(name, kind, default, meaning, callers_line()))
 

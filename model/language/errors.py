@@ -43,6 +43,10 @@ class LanguageError(Exception):
         super().__init__(f"{site}: {message}" if site else message)
 
 
+class FileChanged(LanguageError):
+    """The source of a function is not what it was when the file was read first."""
+
+
 class ModelError(Exception):
     """A transition that leaves a range, overfills a sequence or reads an empty optional.
 

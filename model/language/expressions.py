@@ -131,7 +131,7 @@ class Expressions(Calls):
         if value is MISSING:
             near = get_close_matches(node.id, [*self.names, *self.text.function.__globals__], 1)
             raise self.error(
-                node, f"'{node.id}' is not defined" + (f"; did you mean '{near[0]}'?" if near else "")
+                node, f"'{node.id}' is not defined" + (f"; did you mean {near[0]}?" if near else "")
             )
         if isinstance(value, type):
             raise self.error(
@@ -256,17 +256,20 @@ class Expressions(Calls):
             return inside if op in ("<=", ">=") else conjunction([inside, comparison("!=", a, b)])
         a, b = self.ordered(left, node), self.ordered(right, node)
         if type(a.type) is not type(b.type) or (not isinstance(a.type, IntType) and a.type != b.type):
-            raise self.error(node, f"a {self.describe(a)} is compared with a {self.describe(b)}")
+            raise self.error(
+                node,
+                f"a {self.describe(a)} is compared with a {self.describe(b)}; compare values of one type",
+            )
         return comparison(op, a, b)
 
     def ordered(self, operand: Operand, node: ast.AST) -> Expr:
         """An operand of ``<`` and its kin."""
         if isinstance(operand, Nothing | EmptySet | Place | BoundMap):
-            raise self.error(node, f"{self.describe(operand)} has no order")
+            raise self.error(node, f"{self.describe(operand)} has no order; ints and elements have")
         if isinstance(operand.type, OptionalType):
             operand = self.unwrap(operand, node)
         if not isinstance(operand.type, IntType | IndexType):
-            raise self.error(node, f"a {operand.type} has no order; ints and elements of a domain have")
+            raise self.error(node, f"a {operand.type} has no order; ints and elements have")
         return operand
 
     def equal(self, left: Operand, right: Operand, node: ast.AST) -> Expr:
@@ -281,7 +284,7 @@ class Expressions(Calls):
             return TRUE if type(left) is type(right) else FALSE
         if isinstance(right, Nothing):
             if not isinstance(left.type, OptionalType):
-                raise self.error(node, f"a {self.describe(left)} is never None")
+                raise self.error(node, f"a {self.describe(left)} is never None; leave the test out")
             return comparison("==", left, Const(left.type, 0))
         if isinstance(right, EmptySet):
             return comparison("==", left, self.coerce(right, left.type, node))
@@ -326,7 +329,7 @@ class Expressions(Calls):
             set_ = cast(Expr, container)
             item = cast(SetType, set_.type).item
             if isinstance(element, Nothing):
-                raise self.error(node, f"None is never in a {set_.type}")
+                raise self.error(node, f"None is never in a {set_.type}; leave the test out")
             if not isinstance(element, EmptySet | Place | BoundMap) and element.type == OptionalType(item):
                 present = comparison("!=", element, Const(element.type, 0))
                 return conjunction([*evaluated(set_), present, member(self.unwrap(element, node), set_)])

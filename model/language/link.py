@@ -16,7 +16,7 @@ from typing import Any
 
 from slotproof.model.language.bind import Binding
 from slotproof.model.language.domains import Domain, Parameter
-from slotproof.model.language.errors import LanguageError, ModelError
+from slotproof.model.language.errors import FileChanged, LanguageError, ModelError
 from slotproof.model.language.rewrite import as_compiled
 from slotproof.model.language.source import Source
 from slotproof.model.language.surface import Action, Decision, Property, Witness
@@ -79,6 +79,8 @@ class Linker:
         scope = scope_of(function)
         try:
             source = Source(function)
+        except FileChanged:
+            raise
         except LanguageError:  # named in a branch that this system does not use
             copy = types.FunctionType(function.__code__, scope, function.__name__, None, function.__closure__)
         else:

@@ -23,7 +23,10 @@ def progress_of(compiler: Compiler, declared: surface.Property) -> Progress:
     text = compiler.text(declared.function)
     names = compiler.parameter_names(text)
     if not names:
-        raise LanguageError(f"{text.name}: a property needs the state as a parameter", text.site(text.tree))
+        raise LanguageError(
+            f"{text.name}: a property needs the state as a parameter; write 'def {text.name}(s: …) -> bool'",
+            text.site(text.tree),
+        )
     body, parameters = _body(compiler, text, names)
     if text.hints().get("return") is not bool:
         raise LanguageError(f"{text.name} is true or false; write '-> bool'", text.site(text.tree))
@@ -63,7 +66,7 @@ def _leads_to(text: Source) -> ast.Call:
             text.site(wrong),
         )
     if len(call.args) != 2 or call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
-        raise LanguageError("leads_to() takes a premise and a goal", text.site(call))
+        raise LanguageError("leads_to() takes a premise and a goal: leads_to(premise, goal)", text.site(call))
     return call
 
 
@@ -96,7 +99,10 @@ def fair_sets(
         text = compiler.text(declared.where)
         names = compiler.parameter_names(text)
         if not names:
-            raise LanguageError(f"{text.name}: where= needs the state as a parameter", text.site(text.tree))
+            raise LanguageError(
+                f"{text.name}: where= needs the state as a parameter; write 'def {text.name}(s: …) -> bool'",
+                text.site(text.tree),
+            )
         body, parameters = _body(compiler, text, names)
         for local in parameters:
             if any(local.name in {p.name for p in of} for _, of in own):

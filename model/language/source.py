@@ -6,15 +6,36 @@ import ast
 import builtins
 import copy
 import inspect
+import io
 import linecache
 import os
 import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, get_type_hints
 
-from slotproof.model.language.errors import LanguageError, Site
+from slotproof.model.language.errors import FileChanged, LanguageError, Site
 
 MISSING = object()
+
+_read: dict[str, tuple[int, int]] = {}
+"""When each file that was read was written last (nanoseconds), and its size."""
+
+
+def remember_text(file: str, text: str) -> None:
+    """Take the source of the functions of a file from this text, whatever is in the file later."""
+    linecache.cache[file] = (len(text), None, io.StringIO(text).readlines(), file)
+
+
+def _has_changed(file: str) -> bool:
+    """Whether a file is another one than when it was read first. A remembered text does not change."""
+    kept = linecache.cache.get(file)
+    if kept is not None and (len(kept) == 1 or kept[1] is None):
+        return False
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return file in _read
+    return _read.setdefault(file, (stat.st_mtime_ns, stat.st_size)) != (stat.st_mtime_ns, stat.st_size)
 
 
 def parts_of(condition: ast.expr) -> Iterator[ast.expr]:
@@ -33,13 +54,18 @@ def no_type(error: Exception) -> str:
 
 
 class Source:
-    """The text of one function of the language."""
+    """The text of one function of the language; ``FileChanged`` if its file has changed meanwhile."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.name = function.__name__
         self._hints: dict[str, Any] | None = None
         self.file = os.path.realpath(function.__code__.co_filename)
+        if _has_changed(self.file):
+            raise FileChanged(
+                "the file has changed since this run read it; run the command again",
+                Site(self.file, function.__code__.co_firstlineno),
+            )
         try:
             lines, start = inspect.getsourcelines(function)
         except (OSError, TypeError):
@@ -99,7 +125,8 @@ class Source:
             return get_type_hints(self.function, localns=closure, include_extras=True)
         except NameError as e:
             raise LanguageError(
-                f"{self.name}: annotation names {e.name!r}, which is not defined", self.site(self.tree)
+                f"{self.name}: annotation names {e.name!r}, which is not defined; import or define it",
+                self.site(self.tree),
             ) from None
         except Exception as e:  # the user's own annotations, which Python may be told not to evaluate
             raise LanguageError(f"{self.name}: {no_type(e)}", self.site(self.tree)) from None
@@ -115,7 +142,7 @@ class Source:
             return eval(compile(ast.Expression(node), self.file, "eval"), scope)  # the user's own annotation
         except NameError as e:
             raise LanguageError(
-                f"annotation names {e.name!r}, which is not defined", self.site(node)
+                f"annotation names {e.name!r}, which is not defined; import or define it", self.site(node)
             ) from None
         except Exception as e:
             raise LanguageError(no_type(e), self.site(node)) from None

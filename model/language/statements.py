@@ -168,7 +168,7 @@ class Statements(Sequences):
         if node.orelse:
             raise self.error(node, "'else' of a loop is not in the language; use a local bool")
         if not isinstance(node.target, ast.Name):
-            raise self.error(node, "a loop whose variable is no plain name")
+            raise self.error(node, "a loop whose variable is no plain name; write 'for x in …'")
         variable, source, inside, meaning = self.source(node.iter, node.target.id)
         meaning = self.only(variable, source, meaning)
         names = dict(self.names)
@@ -230,7 +230,10 @@ class Statements(Sequences):
     def annotated(self, node: ast.AnnAssign) -> list[Statement]:
         """``name: type = value``."""
         if not isinstance(node.target, ast.Name) or node.value is None:
-            raise self.error(node, "an annotation of something that is no local name with a value")
+            raise self.error(
+                node,
+                "an annotation of something that is no local name with a value; write 'name: type = value'",
+            )
         annotation = self.text.annotation(node.annotation)
         if annotation is int:
             type_: ScalarType = WIDE

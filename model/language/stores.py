@@ -61,7 +61,10 @@ class Stores(Expressions):
                 )
             place = self.field_place(owner, target.attr, target)
         else:
-            raise self.error(target, "assignment to something that is no local and no variable of the state")
+            raise self.error(
+                target,
+                "assignment to something that is no local and no variable of the state; write 's.field = …'",
+            )
         if not self.writable or place.root != "state":
             raise self.error(target, "the state is changed here; only the effect of an action may do that")
         return place
@@ -84,7 +87,7 @@ class Stores(Expressions):
             return read
         if isinstance(read, Read):
             return Place(owner.root, seq.item, owner.column + 1, read.indices)
-        raise self.error(target, "an item of a sequence that is always empty is assigned")
+        raise self.error(target, "an item of a sequence that is always empty is assigned; leave it out")
 
     def write(self, place: Place, value: Operand, node: ast.AST) -> Write:
         """The statement that stores a value in one cell."""

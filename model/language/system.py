@@ -132,7 +132,8 @@ class System:
         known = {d.point.name: d.names for d in self.decisions}
         for name, alternative in choices.items():
             if name not in known:
-                raise LanguageError(f"system {self.name} has no decision '{name}'", site)
+                has = ", ".join(known) or "none"
+                raise LanguageError(f"system {self.name} has no decision '{name}'; it has: {has}", site)
             if alternative not in known[name]:
                 raise LanguageError(
                     f"decision {name} has no alternative '{alternative}'; it has: {', '.join(known[name])}",

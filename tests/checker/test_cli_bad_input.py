@@ -35,7 +35,7 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "--set", "goods"], "--set goods: write --set NAME=VALUE"),
     (["check", "--set", "goods="], "there is no value"),
     (["check", "--set", "goods=1", "--set", "goods=2"], "'goods' is set twice"),
-    (["check", "--set", "good=1"], "system shop has no parameter 'good'; did you mean 'goods'?"),
+    (["check", "--set", "good=1"], "system shop has no parameter 'good'; did you mean goods?"),
     (["check", "--set", "goods=many"], "parameter goods: 'many' is no int"),
     (["check", "--set", "goods={1"], "a } is missing"),
     (["check", "--set", "goods={A,b:1}"], "a set and a map are mixed"),
@@ -128,7 +128,7 @@ FILES: list[tuple[str, str, list[str], str]] = [
         "an unknown parameter",
         SMALL,
         ["--set", "tip=3"],
-        "system counter has no parameter 'tip'; did you mean 'top'?",
+        "system counter has no parameter 'tip'; did you mean top?",
     ),
     ("a value of another type", SMALL, ["--set", "top=high"], "my.py:3: parameter top: 'high' is no int"),
     ("a number for a bool", SMALL, ["--set", "quick=1"], "my.py:4: parameter quick: 1 is no bool"),
@@ -204,7 +204,7 @@ BASELINES: list[tuple[Any, str]] = [
     ([], 'is no baseline; it is an object with a list "violations"'),
     ({"violations": [{}]}, "violations[0].scenario: is missing"),
     ({"violations": [3]}, "violations[0].scenario: is missing"),
-    ({"violations": [{"scenario": 3}]}, "violations[0].scenario: 3 is not what has to stand there"),
+    ({"violations": [{"scenario": 3}]}, "violations[0].scenario: 3, where a text has to stand"),
 ]
 ENTRY = {
     "scenario": "market",
@@ -218,7 +218,7 @@ ENTRY = {
 BASELINES += [
     ({"violations": [{**ENTRY, "size": "large"}]}, "violations[0].size: 'large', where quick or full"),
     ({"violations": [{**ENTRY, "reason": " "}]}, "violations[0].reason: is empty"),
-    ({"violations": [{**ENTRY, "steps": True}]}, "violations[0].steps: True is not"),
+    ({"violations": [{**ENTRY, "steps": True}]}, "steps: True, where a whole number has to stand"),
     ({"violations": [ENTRY, ENTRY]}, "violations[1]: deadlock of market on 0.1 is listed twice"),
 ]
 

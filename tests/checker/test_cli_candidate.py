@@ -43,7 +43,7 @@ FAULTS: list[tuple[str, str, str]] = [
     (
         "an unknown decision",
         'candidate = release("0.5.23").replace(occupied_on_decod="x")\n',
-        "mine.py:7: there is no decision 'occupied_on_decod'; did you mean 'occupied_on_decode'?",
+        "mine.py:7: there is no decision 'occupied_on_decod'; did you mean occupied_on_decode?",
     ),
     (
         "an unknown alternative",
@@ -80,7 +80,7 @@ FAULTS: list[tuple[str, str, str]] = [
     (
         "an unknown field",
         _answer("def mine(scheduler: Scheduler) -> Set[Request]:\n    return scheduler.runing\n\n"),
-        "mine.py:8: Scheduler has no field 'runing'; did you mean 'running'?",
+        "mine.py:8: Scheduler has no field 'runing'; did you mean running?",
     ),
     (
         "an unknown type",

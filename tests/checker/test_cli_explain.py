@@ -86,7 +86,7 @@ def test_a_parameter_that_is_gone_names_the_field(run: Run, trace: Path) -> None
     _edit(trace, "#meta", "parameters", value={"gods": 2})
     result = run("explain", TRACE)
     assert result.exit_code == 2
-    assert "#meta.parameters: system shop has no parameter 'gods'; did you mean 'goods'?" in result.stderr
+    assert "#meta.parameters: system shop has no parameter 'gods'; did you mean goods?" in result.stderr
 
 
 @pytest.mark.usefixtures("shops")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-REASON = "torch is not installed: pip install slotproof[replay]"
+REASON = "torch is not installed: pip install 'slotproof[replay]'"
 
 
 class Skipped(pytest.Module):

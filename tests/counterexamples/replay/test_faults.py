@@ -161,7 +161,7 @@ def test_without_torch_the_remedy_is_told(leak: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("slotproof.checker.commands.replay.find_spec", lambda name: None)
     run = CliRunner().invoke(main, ["replay", str(leak)])
     assert run.exit_code == 2
-    assert "pip install slotproof[replay]" in run.stderr
+    assert "torch is not installed: pip install 'slotproof[replay]'" in run.stderr
     run = CliRunner().invoke(main, ["conform", "--release", "0.5.23"])
     assert run.exit_code == 2
-    assert "pip install slotproof[replay]" in run.stderr
+    assert "torch is not installed: pip install 'slotproof[replay]'" in run.stderr
