@@ -32,7 +32,7 @@ function drawKeys() {
 }
 
 function toggleInstead() {
-  const box = byId("now").querySelector("details.instead") || byId("now").querySelector("details.next");
+  const box = byId("now").querySelector("details.instead:not([hidden]), details.next:not([hidden])");
   if (box) box.open = !box.open;
 }
 

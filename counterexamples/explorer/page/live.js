@@ -35,6 +35,7 @@ function complain(text) {
 }
 
 async function visit(query, at = null, keep = true) {
+  settleAddress(keep);
   const found = await ask("walk", query);
   if (!found) return;
   data = found;

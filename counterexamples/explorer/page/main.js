@@ -1,7 +1,6 @@
 /* Where a person is in the walk, and what follows from going elsewhere. */
 
 let now = -1;
-const open = { instead: false, next: false };
 
 function next() {
   const last = data.steps.length - 1;
@@ -17,10 +16,8 @@ function nextWrong() {
 function go(at) {
   at = Math.max(0, Math.min(at, data.steps.length - 1));
   if (at === now) return;
-  remember();
   now = at;
   drawNow(at);
-  recall();
   moveCursor(at);
   markStep(at);
   byId("place").textContent = `step ${at} of ${data.steps.length - 1}`;
@@ -30,27 +27,34 @@ function go(at) {
   byId("next").disabled = at === last && (data.loop === null || data.loop === last);
   const wrong = data.steps[at].judgements.filter((j) => j.status === "false").map((j) => `${j.name} is false. `);
   byId("said").textContent = `Step ${at}. ${wrong.join("")}${inFull(data.steps[at])}`;
-  onGone(at);
+  onGone();
 }
 
-/* What a person has opened stays open from step to step. */
-function remember() {
-  for (const name of Object.keys(open)) {
-    const box = byId("now").querySelector(`details.${name}`);
-    if (box) open[name] = box.open;
-  }
+/* The address names the step. Browsers allow only so many changes of it in a while: of a quick run of steps
+   the first and the last one show. */
+const ADDRESS_EVERY = 200;
+const written = { when: 0, timer: null };
+
+function onGone() {
+  const left = written.when + ADDRESS_EVERY - performance.now();
+  settleAddress(false);
+  if (left > 0) written.timer = setTimeout(writeAddress, left);
+  else writeAddress();
 }
 
-function recall() {
-  for (const name of Object.keys(open)) {
-    const box = byId("now").querySelector(`details.${name}`);
-    if (box) box.open = open[name];
-  }
+/* Write an address that is still to be written, or forget it: the entry of the history may be another soon. */
+function settleAddress(write) {
+  if (written.timer === null) return;
+  clearTimeout(written.timer);
+  written.timer = null;
+  if (write) writeAddress();
 }
 
-function onGone(at) {
+function writeAddress() {
+  written.timer = null;
+  written.when = performance.now();
   try {
-    history.replaceState(null, "", `${data.live ? address({}) : ""}#step=${at}`);
+    history.replaceState(null, "", `${data.live ? address({}) : ""}#step=${now}`);
   } catch { /* some viewers of files have no history */ }
 }
 
@@ -68,6 +72,8 @@ function drawControls() {
 }
 
 function drawAll(at) {
+  bars = [];
+  drawFrame();
   drawFinding();
   drawNotices();
   drawLive();

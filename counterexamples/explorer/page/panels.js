@@ -49,27 +49,53 @@ function drawNotices() {
   byId("notices").replaceChildren(...(data.notices || []).map((text) => el("p", { class: "notice", role: "note" }, text)));
 }
 
+/* The step. Each part of it is drawn anew only where what it shows has changed. */
+const PARTS = ["title", "sentence", "source", "steppable", "crash", "happens", "changes", "properties"];
+const parts = {};
+
+function drawFrame() {
+  for (const name of PARTS) parts[name] = { box: el("div", { class: `part ${name}` }), key: null };
+  parts.instead = choiceBox("instead");
+  parts.next = choiceBox("next");
+  parts.words = whenOpened(el("details", {}, el("summary", {}, "The picture at this step in words"), el("ul", {})), () => fillWords(now));
+  byId("now").replaceChildren(...Object.values(parts).map((part) => part.box));
+}
+
+/* A part that is filled when a person opens it, and again at each step while it is open. */
+function whenOpened(box, fill) {
+  box.addEventListener("toggle", () => { if (box.open) fill(); });
+  return { box, fill, key: null };
+}
+
+function part(name, shown, draw) {
+  const key = JSON.stringify(shown), kept = parts[name];
+  if (kept.key === key) return;
+  kept.key = key;
+  kept.box.replaceChildren(...[draw()].flat(Infinity).filter(Boolean));
+  kept.box.hidden = !kept.box.hasChildNodes();
+}
+
 function drawNow(at) {
   const step = data.steps[at];
   const title = at === 0 ? "The start" : `Step ${at} of ${data.steps.length - 1}`;
-  byId("now").replaceChildren(...[
-    el("div", { class: "title" }, el("h2", {}, title), step.actor && el("span", { class: "tag" }, step.actor)),
-    el("p", { class: "sentence" }, prose(step.sentence)),
-    sources(step),
-    steppable(at),
-    step.crash && el("p", { class: "wrong" }, `✗ Here the modelled program dies: ${step.crash}.`),
-    happened(at),
-    changes(step),
-    properties(step),
-    alternatives(at),
-    inWords(at),
-  ].filter(Boolean));
+  part("title", [title, step.actor], () => el("div", { class: "title" }, el("h2", {}, title), step.actor && el("span", { class: "tag" }, step.actor)));
+  part("sentence", step.sentence, () => el("p", { class: "sentence" }, prose(step.sentence)));
+  part("source", [step.call, step.source, step.place], () => sources(step));
+  if (data.live) part("steppable", [data.following[at], nextCall(at)], () => steppable(at));
+  part("crash", step.crash, () => step.crash && el("p", { class: "wrong" }, `✗ Here the modelled program dies: ${step.crash}.`));
+  part("happens", telling(at), () => happened(at));
+  part("changes", [step.changes, step.shown], () => changes(step));
+  part("properties", step.judgements, () => properties(step));
+  drawChoices("instead", at > 0 ? data.following[at - 1] : [], step.call, "taken", `What else could have happened instead of step ${at}`);
+  drawChoices("next", data.following[at], nextCall(at), "taken next", data.live ? "What is blocked, and by what" : "What can happen next");
+  if (parts.words.box.open) parts.words.fill();
 }
+
+const nextCall = (at) => (at + 1 < data.steps.length ? data.steps[at + 1].call : null);
 
 /* Of a live page: the steps that can be taken, at hand. */
 function steppable(at) {
-  if (!data.live) return null;
-  const next = at + 1 < data.steps.length ? data.steps[at + 1].call : null;
+  const next = nextCall(at);
   const can = data.following[at].filter((c) => c.enabled.length);
   return el("section", { class: "steppable", "aria-label": "What can happen next" }, el("h3", {}, "What can happen next: take a step"),
     can.length ? el("ul", { class: "choices" }, can.map((c) => el("li", {}, el("strong", {}, c.action),
@@ -85,12 +111,21 @@ function sources(step) {
     step.place && el("span", {}, "model: ", el("code", {}, step.place)));
 }
 
+let bars = [];
+
+/* What each row of the picture shows at a step. */
 function barsAt(at) {
-  const found = [];
+  if (!bars.length) bars = barsOverTime();
+  return bars[at];
+}
+
+function barsOverTime() {
+  const found = data.steps.map(() => []);
   for (const band of data.bands) for (const line of band.rows) for (const segment of line.segments) {
-    if (segment.first <= at && at <= segment.last) {
-      const mark = segment.marks.filter(([when]) => when === at).map(([, text]) => text).join("; ");
-      found.push({ band: band.title, row: line.name, text: segment.text, mark, passing: segment.passing, odd: segment.odd, since: segment.first });
+    const { text, passing, odd, first } = segment, marked = new Map();
+    for (const [at, mark] of segment.marks) marked.set(at, marked.has(at) ? `${marked.get(at)}; ${mark}` : mark);
+    for (let at = first; at <= segment.last; at += 1) {
+      found[at].push({ band: band.title, row: line.name, text, mark: marked.get(at) || "", passing, odd, since: first });
     }
   }
   return found;
@@ -168,25 +203,39 @@ function falsePart(part) {
   ];
 }
 
-function alternatives(at) {
-  const box = el("div", {});
-  if (at > 0) {
-    box.append(el("details", { class: "instead" }, el("summary", {}, `What else could have happened instead of step ${at}`),
-      choices(data.following[at - 1], data.steps[at].call, "taken")));
-  }
-  if (data.following[at].length) {
-    const next = at + 1 < data.steps.length ? data.steps[at + 1].call : null;
-    box.append(el("details", { class: "next", open: false }, el("summary", {}, data.live ? "What is blocked, and by what" : "What can happen next"),
-      choices(data.following[at], next, "taken next")));
-  }
-  return box;
+/* What each action can do, in a list that is filled while it is open. */
+function choiceBox(name) {
+  const box = el("details", { class: name }, el("summary", {}), el("ul", { class: "choices" }));
+  return whenOpened(box, () => fillChoices(parts[name]));
 }
 
-function choices(list, taken, word) {
-  return el("ul", { class: "choices" }, list.map((c) => el("li", {},
+function drawChoices(name, list, taken, word, title) {
+  const kept = parts[name];
+  Object.assign(kept, { list, taken, word });
+  kept.box.hidden = !list.length;
+  if (kept.box.firstChild.textContent !== title) kept.box.firstChild.textContent = title;
+  if (kept.box.open) kept.fill();
+}
+
+/* The actions are the same ones in every state: an entry is made anew only where it says something else. */
+function fillChoices({ box, list, taken, word }) {
+  const rows = box.lastChild;
+  list.forEach((choice, i) => {
+    const key = JSON.stringify([choice, choice.enabled.includes(taken) && taken, word]), old = rows.children[i];
+    if (old && old.key === key) return;
+    const made = choiceRow(choice, taken, word);
+    made.key = key;
+    if (old) old.replaceWith(made);
+    else rows.append(made);
+  });
+  while (rows.children.length > list.length) rows.lastChild.remove();
+}
+
+function choiceRow(c, taken, word) {
+  return el("li", {},
     el("strong", {}, c.action), c.actor && el("small", {}, ` ${c.actor}`),
     c.tried < c.total && el("small", {}, ` (${c.tried} of ${c.total} argument combinations looked at)`),
-    enabled(c, taken, word), blocked(c))));
+    enabled(c, taken, word), blocked(c));
 }
 
 function enabled(choice, taken, word) {
@@ -204,9 +253,9 @@ function blocked(choice) {
     el("code", {}, b.text), el("small", {}, ` is false${b.why.length ? `: ${b.why.join("; ")}` : ""} (${b.place})`))));
 }
 
-function inWords(at) {
-  return el("details", {}, el("summary", {}, "The picture at this step in words"),
-    el("ul", {}, barsAt(at).map((b) => el("li", {}, `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}${b.passing ? "" : since(b, at)}`))));
+function fillWords(at) {
+  parts.words.box.lastChild.replaceChildren(...barsAt(at).map((b) => el("li", {},
+    `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}${b.passing ? "" : since(b, at)}`)));
 }
 
 const inFull = (step) => [step.sentence, ...step.told].join(" ");
@@ -228,11 +277,12 @@ function drawSteps() {
   byId("steps").replaceChildren(...[el("h2", { id: "steps-title" }, "All steps"), el("ol", {}, items), repeats].filter(Boolean));
 }
 
+let marked = [];
+
 function markStep(at) {
-  stepButtons.forEach((button, i) => {
-    if (i === at) button.setAttribute("aria-current", "step");
-    else button.removeAttribute("aria-current");
-  });
+  for (const element of marked) element.removeAttribute("aria-current");
+  marked = [stepButtons[at], timeline.ticks[at]];
+  for (const element of marked) element.setAttribute("aria-current", "step");
 }
 
 function drawAbout() {

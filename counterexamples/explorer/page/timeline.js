@@ -1,6 +1,7 @@
 /* The picture over time. It is drawn once for a walk; a step moves the cursor alone. */
 
-const timeline = { box: byId("timeline"), cursors: [], ticks: [] };
+const timeline = { box: byId("timeline"), cursors: [], ticks: [], scrolled: 0 };
+timeline.box.addEventListener("scroll", () => { timeline.scrolled = timeline.box.scrollLeft; }, { passive: true });
 
 function column(element, first, last = first) {
   element.style.left = `calc(var(--cell) * ${first} + 1px)`;
@@ -104,8 +105,8 @@ function fitTimeline() {
   const label = parseFloat(getComputedStyle(timeline.box).getPropertyValue("--label"));
   const room = timeline.box.clientWidth - label - 2;
   const least = room < 500 ? 34 : 40;
+  timeline.room = timeline.box.clientWidth - label;
   timeline.cell = Math.max(least, Math.min(260, Math.floor(room / data.steps.length)));
-  timeline.label = label;
   for (const box of document.querySelectorAll(".timeline")) {
     box.style.setProperty("--cell", `${timeline.cell}px`);
     box.classList.toggle("tight", timeline.cell < 66);
@@ -113,13 +114,11 @@ function fitTimeline() {
 }
 
 function moveCursor(at) {
-  for (const cursor of timeline.cursors) cursor.style.left = `calc(var(--label) + var(--cell) * ${at})`;
-  timeline.ticks.forEach((tick, i) => {
-    if (i === at) tick.setAttribute("aria-current", "step");
-    else tick.removeAttribute("aria-current");
-  });
-  const left = at * timeline.cell, room = timeline.box.clientWidth - timeline.label;
-  const seen = timeline.box.scrollLeft;
-  if (left < seen) timeline.box.scrollLeft = Math.max(0, left - timeline.cell);
-  else if (left + timeline.cell > seen + room) timeline.box.scrollLeft = left + 2 * timeline.cell - room;
+  const left = at * timeline.cell, seen = timeline.scrolled;
+  for (const cursor of timeline.cursors) cursor.style.transform = `translateX(${left}px)`;
+  let to = seen;
+  if (left < seen) to = Math.max(0, left - timeline.cell);
+  else if (left + timeline.cell > seen + timeline.room) to = left + 2 * timeline.cell - timeline.room;
+  to = Math.min(to, Math.max(0, data.steps.length * timeline.cell - timeline.room));
+  if (to !== seen) timeline.box.scrollLeft = timeline.scrolled = to;
 }

@@ -22,6 +22,7 @@ class Browser:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
+        self.driver.set_script_timeout(240)
 
     def quit(self) -> None:
         """Close it."""
@@ -77,7 +78,13 @@ class Browser:
 
     def low_contrasts(self) -> list[str]:
         """Visible texts whose contrast is below WCAG AA, each with its ratio."""
-        found: list[str] = self.run(CONTRAST)
+        found: list[str] = self.run(f"{CONTRAST} return [...tooLow([document.body])];")
+        return found
+
+    def at_every_step(self, width: int) -> list[str]:
+        """What is wrong at some step of a page, all that can be opened being open: texts of low contrast,
+        and a page that is wider than the window. What no step changes is looked at once."""
+        found: list[str] = self.driver.execute_async_script(CONTRAST + EVERY_STEP, width)
         return found
 
 
@@ -102,22 +109,46 @@ const surface = (element) => {
   }
   return layers.reduceRight((below, layer) => over(layer, below), [255, 255, 255]);
 };
-const found = new Set();
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-  const element = node.parentElement;
-  if (!node.data.trim() || !element.checkVisibility()) continue;
-  if (element.closest("script, noscript, .unseen")) continue;
-  if (element.closest(":disabled")) continue;
-  const style = getComputedStyle(element);
-  if (parseFloat(style.fontSize) === 0) continue;
-  const below = surface(element);
-  const text = over(parse(style.color), below);
-  const [a, b] = [light(text), light(below)].sort((x, y) => y - x);
-  const ratio = (a + 0.05) / (b + 0.05);
-  const size = parseFloat(style.fontSize);
-  const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-  if (ratio < (large ? 3 : 4.5)) found.add(`${node.data.trim().slice(0, 40)}: ${ratio.toFixed(2)}`);
-}
-return [...found];
+const tooLow = (roots) => {
+  const found = new Set();
+  for (const root of roots) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!node.data.trim() || !element.checkVisibility()) continue;
+      if (element.closest("script, noscript, .unseen")) continue;
+      if (element.closest(":disabled")) continue;
+      const style = getComputedStyle(element);
+      const size = parseFloat(style.fontSize);
+      if (size === 0) continue;
+      const below = surface(element);
+      const text = over(parse(style.color), below);
+      const [a, b] = [light(text), light(below)].sort((x, y) => y - x);
+      const ratio = (a + 0.05) / (b + 0.05);
+      const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+      if (ratio < (large ? 3 : 4.5)) found.add(`${node.data.trim().slice(0, 40)}: ${ratio.toFixed(2)}`);
+    }
+  }
+  return found;
+};
+"""
+
+EVERY_STEP = """
+const [width, done] = arguments;
+const settled = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+(async () => {
+  const wrong = [];
+  document.querySelectorAll("details").forEach((d) => { d.open = true; });
+  await settled();
+  for (let at = 0; at < data.steps.length; at += 1) {
+    go(at);
+    document.querySelectorAll("#now details").forEach((d) => { d.open = true; });
+    await settled();
+    const wide = document.documentElement.scrollWidth;
+    if (wide > width) wrong.push(`step ${at}: ${wide} pixels wide`);
+    const changing = [byId("now"), byId("controls"), ...document.querySelectorAll("[aria-current]")];
+    for (const text of tooLow(at ? changing : [document.body])) wrong.push(`step ${at}: ${text}`);
+  }
+  done(wrong);
+})();
 """
