@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slotproof.checker.candidatefile import load_candidate
 from slotproof.checker.systemfile import load_system, located, parse_settings
@@ -20,10 +20,16 @@ from slotproof.model.language.errors import LanguageError, ModelError
 from slotproof.model.language.program import Program
 from slotproof.model.language.system import System
 
+if TYPE_CHECKING:
+    from slotproof.checker.symbolic.proving import Helped
+
 REACHABLE = "reachable-states"
 """What is reported of a system without properties: that its graph was searched to the end."""
 
-ENGINES = ("explicit", "bounded", "induction", "pdr", "temporal")
+AT_ANY_DEPTH = ("induction", "pdr")
+"""The engines that look for a proof and visit no states; they use the lemmas of a scenario."""
+
+ENGINES = ("explicit", "bounded", *AT_ANY_DEPTH, "temporal")
 
 TEMPORAL = "temporal"
 """The engine for progress properties. It answers for nothing else, and no other engine answers for them."""
@@ -319,9 +325,29 @@ def _unbounded(search: Search, program: Program, limits: Limits, progress: Progr
 
     method = next(m for m in METHODS if m == search.engine)
     asked = [n for n in names_of(program) if search.properties is None or n in search.properties]
-    verdicts = check_unbounded(program, search.choices, asked, method, limits=limits, progress=progress)
+    verdicts = check_unbounded(
+        program,
+        search.choices,
+        asked,
+        method,
+        helped=_helped(search.subjects[0]),
+        limits=limits,
+        progress=progress,
+    )
     coverage = min((v.coverage for v in verdicts.values()), key=lambda c: c.complete, default=None)
     return Finding(search, dict(verdicts), coverage)
+
+
+def _helped(subject: Subject) -> Helped | None:
+    """The subject with its scenario's lemmas, if it has any."""
+    from slotproof.checker.symbolic.proving import Helped
+
+    with_lemmas = replace(subject, lemmas=True)
+    names = lemmas_of(with_lemmas)
+    if not names:
+        return None
+    program = program_of(with_lemmas)
+    return Helped(program, program.choices(chosen(with_lemmas, program)), names)
 
 
 def names_of(program: Program, engine: str = "explicit") -> list[str]:

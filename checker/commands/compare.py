@@ -60,12 +60,13 @@ def compare(
 
     Each is a release, or a Python file with a candidate. A verdict is kept, gained (it was violated and
     holds) or lost (it held and is violated); a shortest run shows where the behaviour begins to differ, and
-    whether one side does nothing that the other could not do. Exit status: 0 nothing is lost, 1 something
+    whether one side does nothing that the other could not do (with a proof, --engine induction or pdr, runs
+    are not compared). Exit status: 0 nothing is lost, 1 something
     is, 2 wrong use, 3 something is unknown.
     """
     one_of("format", format, FORMATS, f"there are: {', '.join(FORMATS)}")
     outputs = parse_outputs(output, FORMATS)
-    from slotproof.checker.runs import DEFAULT_ENGINES, ENGINES, programs_of, start_afresh
+    from slotproof.checker.runs import AT_ANY_DEPTH, DEFAULT_ENGINES, ENGINES, programs_of, start_afresh
     from slotproof.checker.systemfile import parse_settings
     from slotproof.checker.verdict import Limits
     from slotproof.properties import SCENARIOS
@@ -90,7 +91,8 @@ def compare(
     engines = tuple(dict.fromkeys(engine)) or DEFAULT_ENGINES
     with _Progress(format) as progress:
         _verdicts(found, names, engines, asked, limits, workers or 2, not no_cache, progress)
-        _behaviours(found, names, limits, progress)
+        if not set(engines) <= set(AT_ANY_DEPTH):
+            _behaviours(found, names, limits, progress)
     from slotproof.checker.traces import DEFAULT_FOLDER, write_compared
 
     failure = write_compared(found, out or DEFAULT_FOLDER)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from slotproof.checker.compare import Behaviour, Change, Comparison, Only, Relation, Row
 from slotproof.checker.report import words
+from slotproof.checker.runs import AT_ANY_DEPTH
 from slotproof.checker.verdict import Holds, Unknown, Verdict, Violated
 
 MOST_REASONS = 6
@@ -32,14 +33,22 @@ def text(found: Comparison) -> Iterator[tuple[str, str]]:
         for row in _told(found, scenario):
             yield from _row(row)
         calm = [r for r in found.rows if r.scenario == scenario and _calm(r)]
-        if calm:
-            yield from _wrapped(f"kept, holding: {', '.join(r.name for r in calm)}", 2)
+        for said, rows in _by_depth(calm):
+            yield from _wrapped(f"kept, holding{said}: {', '.join(r.name for r in rows)}", 2)
         for behaviour in found.behaviours:
             if behaviour.scenario == scenario:
                 yield from _behaviour(behaviour, base, candidate)
         yield "", ""
     if found.rows:
         yield total(found), "bold"
+
+
+def _by_depth(calm: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Those that a search of all states has shown, and those that are proven."""
+    for said, proven in (("", False), (" at any depth", True)):
+        rows = [r for r in calm if (r.engine in AT_ANY_DEPTH) == proven]
+        if rows:
+            yield said, rows
 
 
 def _row(row: Row) -> Iterator[tuple[str, str]]:
@@ -205,7 +214,8 @@ def markdown(found: Comparison) -> Iterator[str]:
         yield f"<details><summary>{words.count(len(calm), 'verdict')} kept: they hold on both sides</summary>"
         yield ""
         for scenario in dict.fromkeys(r.scenario for r in calm):
-            yield f"- {scenario}: {', '.join(r.name for r in calm if r.scenario == scenario)}"
+            for said, rows in _by_depth([r for r in calm if r.scenario == scenario]):
+                yield f"- {scenario}{said}: {', '.join(r.name for r in rows)}"
         yield ""
         yield "</details>"
 

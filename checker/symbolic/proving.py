@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal as Word
 
 from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.engine import Progress, Report, check_bounded
 from slotproof.checker.symbolic.induction import find_depth
 from slotproof.checker.symbolic.pdr import find_invariant
-from slotproof.checker.symbolic.proof import NotConverged, Proof, Stage
+from slotproof.checker.symbolic.proof import Invariant, NotConverged, Proof, Stage
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.checker.symbolic.solving import Budget, Formulas, Solver, Stopped, until_interrupted
-from slotproof.checker.symbolic.strengthening import Asked, strengthen
+from slotproof.checker.symbolic.strengthening import Asked, Lemmas, strengthen
 from slotproof.checker.verdict import Coverage, Holds, Limits, Unknown, Verdict
+from slotproof.model.language.ir import Property
 from slotproof.model.language.program import Program
 
 Method = Word["induction", "pdr"]
@@ -34,24 +35,38 @@ DEEPEST = 10**6
 """A violation is known to exist when its trace is looked for: no limit but the user's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Helped:
+    """A system with lemmas among its properties; those of them that are kept together help with proofs."""
+
+    program: Program
+    choices: Sequence[int]
+    lemmas: Sequence[str]
+
+
 def check_unbounded(
     program: Program,
     choices: Sequence[int] = (),
     properties: Sequence[str] = (),
     method: Method = "pdr",
     *,
+    helped: Helped | None = None,
     limits: Limits | None = None,
     progress: Report | None = None,
 ) -> dict[str, Verdict]:
-    """A verdict on each property, one after the other; seconds of ``limits`` are for all of them."""
+    """A verdict on each property, one after the other; seconds of ``limits`` are for all of them.
+
+    Proofs are looked for in ``helped``, the same system with lemmas; traces are of ``program``.
+    """
     limits = limits or Limits()
     budget = Budget(limits.seconds, limits.memory)
     verdicts: dict[str, Verdict] = {}
     with until_interrupted(budget):
+        search = _Search(program, choices, limits, budget, helped=helped)
         for number, name in enumerate(properties):
             if progress:
                 progress(Progress(0, len(properties) - number, budget.seconds))
-            verdicts[name], _ = _prove(program, choices, name, method, (), limits, budget)
+            verdicts[name], _ = search.prove(name, method, ())
     return verdicts
 
 
@@ -70,8 +85,8 @@ def prove(
 
     Without a method each of them is tried by induction to a small depth, then by PDR. ``helpers`` are lemmas
     over states that are tried first, all together (``strengthening.py``): those of them that are not kept
-    do no harm. Where they show the property the proof is one invariant. ``asked`` is told of each question
-    about them.
+    do no harm. Where they show the property the proof is one invariant, else the other methods may use them.
+    ``asked`` is told of each question about them.
 
     ``Violated`` comes with a shortest trace, which bounded search finds; ``Unknown`` says how deep the
     search was, or which lemma it failed at. Raises ``ModelError`` if a run leaves the model, ``KeyError``
@@ -79,68 +94,106 @@ def prove(
     """
     limits = limits or Limits()
     budget = Budget(limits.seconds, limits.memory)
+    helped = Helped(program, choices, helpers) if helpers else None
     with until_interrupted(budget):
-        if helpers and method != "pdr":
-            verdict, proof = _by_helpers(program, choices, property, helpers, budget, asked)
-            if verdict is not None:
-                return verdict, proof
-        return _prove(program, choices, property, method, lemmas, limits, budget)
+        return _Search(program, choices, limits, budget, helped=helped, asked=asked).prove(
+            property, method, lemmas
+        )
 
 
-def _by_helpers(
-    program: Program,
-    choices: Sequence[int],
-    property: str,
-    helpers: Sequence[str],
-    budget: Budget,
-    asked: Asked | None,
-) -> tuple[Verdict | None, Proof]:
-    """The proof that lemmas make together; no verdict where they do not show the property."""
-    question = of_relation(relation(program, choices), [property])
-    try:
-        if not _begins(question, budget):
-            return None, ()
-        found = strengthen(question, helpers, budget, asked)
-    except (Stopped, NotConverged) as stopped:
-        reason = f"{stopped}; its lemmas have not been shown, nothing is known of it"
-        return Unknown(property, reason, _covered(program, 0, budget, reason)), ()
-    if found.invariant is None:
-        return None, ()
-    return Holds(property, _covered(program, found.invariant.depth, budget)), (found.invariant,)
+class _Search:
+    """Proves one property after the other: relation and lemmas are made once."""
 
+    def __init__(
+        self,
+        program: Program,
+        choices: Sequence[int],
+        limits: Limits,
+        budget: Budget,
+        *,
+        helped: Helped | None = None,
+        asked: Asked | None = None,
+    ) -> None:
+        self._program, self._choices = program, choices
+        self._limits, self._budget, self._asked = limits, budget, asked
+        self._helped = helped or Helped(program, choices, ())
+        self._made = relation(self._helped.program, self._helped.choices)
+        self._found: Lemmas | None = None
 
-def _prove(
-    program: Program,
-    choices: Sequence[int],
-    property: str,
-    method: Method | None,
-    lemmas: Sequence[str],
-    limits: Limits,
-    budget: Budget,
-) -> tuple[Verdict, Proof]:
-    made = relation(program, choices)
-    known: list[Literal] = []
-    proof: list[Stage] = []
-    for name in (*lemmas, property):
-        question = of_relation(made, [name])
-        of = "" if name == property else f"lemma {name}: "
+    def prove(self, property: str, method: Method | None, lemmas: Sequence[str]) -> tuple[Verdict, Proof]:
+        """The verdict and the proof."""
+        question = of_relation(self._made, [property])
         try:
-            if not proof and not _begins(question, budget):
-                return Unknown(
-                    property, "vacuous: there is no initial state", _covered(program, 0, budget)
-                ), ()
-            stage = _stage(method, question, budget, known, limits)
-        except NotConverged as stopped:
-            reason = (
-                f"{of}{stopped}; {method or 'pdr'} did not converge, nothing wrong to depth {stopped.depth}"
-            )
-            return Unknown(property, reason, _covered(program, stopped.depth, budget, reason)), tuple(proof)
-        if stage is None:
-            return _violated(program, choices, name, property, limits, budget), ()
-        proof.append(stage)
-        known.append(question.wrong ^ 1)
-    depth = max(s.depth for s in proof)
-    return Holds(property, _covered(program, depth, budget)), tuple(proof)
+            if not _begins(question, self._budget):
+                return self._unknown(property, "vacuous: there is no initial state", 0, complete=True), ()
+            shown = self._by_helpers(question)
+        except (Stopped, NotConverged) as stopped:
+            reason = f"{stopped}; its lemmas have not been shown, nothing is known of it"
+            if not self._helped.lemmas:
+                reason = self._not_converged(str(stopped), method, 0)
+            return self._unknown(property, reason, 0), ()
+        if shown is not None:
+            return Holds(property, _covered(self._program, shown.depth, self._budget)), (shown,)
+        return self._by_method(property, method, lemmas)
+
+    def _by_helpers(self, question: Safety) -> Invariant | None:
+        """The proof that lemmas make together, with the property if it is one of states itself."""
+        if not self._helped.lemmas:
+            return None
+        if self._found is None:
+            self._found = Lemmas(question, self._helped.lemmas, self._budget, self._asked)
+        shown = self._found.show(question)
+        if shown is None and any(p.over == "state" for p in self._properties(question)):
+            shown = strengthen(question, self._found.kept, self._budget, self._asked).invariant
+        return shown
+
+    def _properties(self, question: Safety) -> list[Property]:
+        return [p for p in self._helped.program.properties if p.name in question.properties]
+
+    def _by_method(
+        self, property: str, method: Method | None, lemmas: Sequence[str]
+    ) -> tuple[Verdict, Proof]:
+        known: list[Literal] = []
+        proof: list[Stage] = []
+        if self._found is not None and self._found.kept:
+            # A stage by itself, if no step from their states meets a model error.
+            together = of_relation(self._made, self._found.kept)
+            stage = self._found.show(together)
+            if stage is not None:
+                proof.append(stage)
+                known.append(together.wrong ^ 1)
+        for name in (*lemmas, property):
+            question = of_relation(self._made, [name])
+            of = "" if name == property else f"lemma {name}: "
+            try:
+                found = _stage(method, question, self._budget, known, self._limits)
+            except NotConverged as stopped:
+                reason = of + self._not_converged(str(stopped), method, stopped.depth)
+                return self._unknown(property, reason, stopped.depth), tuple(proof)
+            if found is None:
+                return self._violated(name, property), ()
+            proof.append(found)
+            known.append(question.wrong ^ 1)
+        depth = max(s.depth for s in proof)
+        return Holds(property, _covered(self._program, depth, self._budget)), tuple(proof)
+
+    @staticmethod
+    def _not_converged(reason: str, method: Method | None, depth: int) -> str:
+        return f"{reason}; {method or 'pdr'} did not converge, nothing wrong to depth {depth}"
+
+    def _unknown(self, property: str, reason: str, depth: int, *, complete: bool = False) -> Unknown:
+        covered = _covered(self._program, depth, self._budget, None if complete else reason)
+        return Unknown(property, reason, covered)
+
+    def _violated(self, name: str, property: str) -> Verdict:
+        """A shortest trace of what is known to be violated; of a lemma only that it is false."""
+        limits, choices = self._limits, self._choices
+        left = None if limits.seconds is None else max(limits.seconds - self._budget.seconds, 0.0)
+        limits = replace(limits, seconds=left, depth=limits.depth or DEEPEST)
+        found = check_bounded(self._program, choices, [name], limits=limits)[name]
+        if name == property:
+            return found
+        return Unknown(property, f"lemma {name} does not hold; check it by itself", found.coverage)
 
 
 def _stage(
@@ -163,19 +216,6 @@ def _begins(question: Safety, budget: Budget) -> bool:
         return solver.check() == "sat"
     except Stopped as stopped:
         raise NotConverged(str(stopped), 0) from None
-
-
-def _violated(
-    program: Program, choices: Sequence[int], name: str, property: str, limits: Limits, budget: Budget
-) -> Verdict:
-    """A shortest trace of what is known to be violated; of a lemma only that it is false."""
-    left = None if limits.seconds is None else max(limits.seconds - budget.seconds, 0.0)
-    found = check_bounded(
-        program, choices, [name], limits=replace(limits, seconds=left, depth=limits.depth or DEEPEST)
-    )[name]
-    if name == property:
-        return found
-    return Unknown(property, f"lemma {name} does not hold; check it by itself", found.coverage)
 
 
 def _covered(program: Program, depth: int, budget: Budget, stopped: str | None = None) -> Coverage:

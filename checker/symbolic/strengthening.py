@@ -41,50 +41,64 @@ def strengthen(
 ) -> Strengthening:
     """Look for an invariant of these lemmas, properties of states all of them, that answers a question.
 
-    Raises ``Stopped`` when the budget ends it, ``KeyError`` for a property that the program does not have.
+    A property of states that is asked about is tried as one of them. Raises ``Stopped`` when the budget ends
+    it, ``KeyError`` for a property that the program does not have.
     """
-    return _Search(question, lemmas, budget, asked).run()
+    made = question.relation
+    own = [p for p in question.properties if p not in lemmas and _is_of_states(made, p)]
+    found = Lemmas(question, (*lemmas, *own), budget, asked)
+    return Strengthening(found.kept, found.lost, found.show(question))
 
 
-class _Search:
-    def __init__(self, question: Safety, lemmas: Sequence[str], budget: Budget, asked: Asked | None) -> None:
+class Lemmas:
+    """Those of some lemmas that are true at the start and kept by every step together; see ``Strengthening``.
+
+    Any question about the relation of the system will do. None is kept if an initial action meets an error.
+    """
+
+    def __init__(
+        self, question: Safety, names: Sequence[str], budget: Budget, asked: Asked | None = None
+    ) -> None:
         self._question = question
         self._budget = budget
         self._asked = asked or (lambda _: None)
         made = self._made = question.relation
         self._formulas = Formulas(made.booleans)
-        own = [p for p in question.properties if p not in lemmas and _is_of_states(made, p)]
-        self._found = Strengthening((*lemmas, *own))
-        self._true = {name: made.holds_in(name, made.before) for name in self._found.kept}
+        self._true = {name: made.holds_in(name, made.before) for name in names}
         self._after: dict[tuple[str, int], Literal] = {}
+        self.kept: tuple[str, ...] = tuple(names)
+        self.lost: dict[str, str] = {}
+        self._errs = self._possible("an initial action fails", [question.start.error])
+        self._keep()
 
-    def run(self) -> Strengthening:
-        """Leave lemmas out until the others are kept, and ask what they show."""
-        if self._possible("an initial action fails", [self._question.start.error]):
-            return self._found
-        started = self._made.stored_of(self._made.init_state)
+    def known(self) -> list[Literal]:
+        """What is true wherever a run can come, as terms over the variables of the state before a step."""
+        return [] if self._errs else [self._true[name] for name in self.kept]
+
+    def show(self, question: Safety) -> Invariant | None:
+        """The invariant of the kept lemmas if nothing wrong happens in its states, or in a step from them."""
+        if self._errs or any(self._goes_wrong(question, move) for move in self._moves()):
+            return None
+        return Invariant(question.properties, smtlib(self._made.booleans, self.known()), 1, self.kept)
+
+    def _keep(self) -> None:
+        """Leave lemmas out until the others are kept."""
+        start, started = self._question.start, self._made.stored_of(self._made.init_state)
         self._leave_out(
             name
-            for name in self._found.kept
+            for name in self.kept
             if self._possible(
-                f"{name} at the start",
-                [self._question.start.possible, self._made.holds_in(name, started) ^ 1],
+                f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1]
             )
         )
-        while any(self._breaks(move) for move in self._moves()):
+        while any([self._breaks(move) for move in self._moves()]):  # noqa: C419  # of each before any again
             pass
-        if any(self._goes_wrong(move) for move in self._moves()):
-            return self._found
-        b = self._made.booleans
-        formula = smtlib(b, [self._true[name] for name in self._found.kept])
-        self._found.invariant = Invariant(self._question.properties, formula, 1, self._found.kept)
-        return self._found
 
     def _moves(self) -> Iterator[Move]:
         return (m for m in self._made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
 
     def _here(self, move: Move) -> list[Literal]:
-        kept = [self._true[name] for name in self._found.kept]
+        kept = [self._true[name] for name in self.kept]
         return [self._question.valid, *kept, self._made.valid(self._made.moves), move.chosen]
 
     def _breaks(self, move: Move) -> bool:
@@ -93,7 +107,7 @@ class _Search:
         steps = [result.enabled, result.error ^ 1, b.any(result.crashes.values()) ^ 1]
         lost = [
             name
-            for name in self._found.kept
+            for name in self.kept
             if self._possible(
                 f"{name} after {move.action.name}",
                 [*self._here(move), *steps, self._holds_after(name, move) ^ 1],
@@ -109,20 +123,21 @@ class _Search:
             self._after[key] = self._made.holds_in(name, after)
         return self._after[key]
 
-    def _goes_wrong(self, move: Move) -> bool:
+    def _goes_wrong(self, question: Safety, move: Move) -> bool:
         return self._possible(
-            f"{', '.join(self._question.properties)} in {move.action.name}",
-            [*self._here(move), self._question.wrong],
+            f"{', '.join(question.properties)} in {move.action.name}",
+            [*self._here(move), question.wrong],
         )
 
     def _leave_out(self, names: Iterator[str] | Sequence[str], action: str = "") -> None:
         for name in list(names):
-            self._found.lost[name] = action
-        self._found.kept = tuple(n for n in self._found.kept if n not in self._found.lost)
+            self.lost[name] = action
+        self.kept = tuple(n for n in self.kept if n not in self.lost)
 
     def _possible(self, about: str, conditions: Sequence[Literal]) -> bool:
-        if FALSE in conditions:
-            return False
+        stated = set(conditions)
+        if FALSE in stated or any(x ^ 1 in stated for x in conditions):
+            return False  # such as a lemma about what the action does not touch
         self._asked(about)
         solver = OneShot(self._formulas, self._budget, TACTIC)
         solver.add(*self._formulas.of(conditions))

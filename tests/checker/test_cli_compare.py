@@ -13,6 +13,7 @@ from slotproof.checker.runs import NOTHING, Subject, chosen, program_of
 from slotproof.checker.verdict import Holds, Unknown, Verdict, Violated
 from slotproof.counterexamples.itf import read
 from slotproof.counterexamples.trace import Trace
+from slotproof.model.candidates import unload_sweeps_first
 from tests.checker.conftest import Run
 from tests.checker.test_cli_candidate import HEAD, RULE
 
@@ -204,6 +205,31 @@ def test_a_candidate_that_leaves_the_model_is_one_line(run: Run) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "mine.py:8: the least, greatest or first of nothing is taken" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+SWEEPS_FIRST = str(Path(unload_sweeps_first.__file__))
+
+
+def test_what_a_candidate_keeps_is_kept_at_any_depth(run: Run) -> None:
+    """With the lemmas of the scenario; no run is gone through, so that none is compared."""
+    sizes = ["--set", "requests=2", "--set", "names={r1: {A,B}, r2: {base}}"]
+    asked = ["--scenario", "finish-unload", "--property", CRASH, "--engine", "induction", *sizes]
+    result = run("compare", "0.5.23", SWEEPS_FIRST, *asked)
+    assert result.exit_code == 0
+    assert f"kept, holding at any depth: {CRASH}" in _flat(result.output)
+    assert "run" not in result.output.lower().split()
+    folded = run("compare", "0.5.23", SWEEPS_FIRST, *asked, "--format", "markdown")
+    assert f"- finish-unload at any depth: {CRASH}" in folded.output
+
+
+def test_a_proof_of_one_side_and_a_trace_of_the_other(run: Run) -> None:
+    """F10: the trace is of the scenario as every other command has it, without lemmas."""
+    asked = ["--scenario", PINNED, "--property", CRASH, "--engine", "induction"]
+    found = _compared(run, "0.5.23", SWEEPS_FIRST, *asked, status=0)
+    gained = found[PINNED, CRASH]
+    assert (gained["change"], gained["base_steps"]) == ("gained", 8)
+    program = program_of(Subject(PINNED, "0.5.23", False, None, ()))
+    assert read(Path(gained["trace"])).digest == program.digest
 
 
 HOLDS = Holds("p", NOTHING)
