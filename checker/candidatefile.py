@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slotproof.checker.systemfile import must_exist, run_file
-from slotproof.checker.usage import UsageProblem, near_or_all
+from slotproof.checker.usage import UsageProblem
+from slotproof.model.near import near_or_all
 
 if TYPE_CHECKING:
     from slotproof.model.releases import Release
@@ -52,8 +53,8 @@ def _check_actions(candidate: Release, path: Path) -> None:
         if name not in known:
             code = action.function.__code__
             raise UsageProblem(
-                f"{code.co_filename}:{code.co_firstlineno}: no scenario has an action '{name}' to replace;"
-                f" {near_or_all(name, known)}"
+                f"{code.co_filename}:{code.co_firstlineno}: no scenario has an action '{name}' to replace"
+                f"{near_or_all(name, known)}"
             )
 
 

@@ -29,8 +29,9 @@ from slotproof.checker.commands.export import export
 from slotproof.checker.commands.listing import listing
 from slotproof.checker.commands.prove import prove
 from slotproof.checker.commands.replay import replay
-from slotproof.checker.usage import UsageProblem, near
+from slotproof.checker.usage import UsageProblem
 from slotproof.counterexamples.errors import TraceError
+from slotproof.model.near import near, near_or_all
 
 INTERRUPTED = 3
 WRONG_USE = 2
@@ -101,8 +102,7 @@ class OneLineErrors(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             known = self.list_commands(ctx)
-            hint = near(name, known) or f"; there are: {', '.join(known)}"
-            raise click.UsageError(f"there is no command '{name}'{hint}")
+            raise click.UsageError(f"there is no command '{name}'{near_or_all(name, known)}")
         return super().resolve_command(ctx, args)
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from slotproof.checker.baseline import Baseline, Key, Known
 from slotproof.checker.runs import REACHABLE, TEMPORAL, Finding, Subject, for_subject, program_of
-from slotproof.checker.usage import UsageProblem, near
+from slotproof.checker.usage import UsageProblem
 from slotproof.checker.verdict import Coverage, Holds, Unknown, Verdict, Violated
 from slotproof.model.language.program import Program
+from slotproof.model.near import near
 
 
 class Standing(enum.Enum):

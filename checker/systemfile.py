@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from slotproof.checker.usage import UsageProblem, near, near_or_all
+from slotproof.checker.usage import UsageProblem
 from slotproof.model.language.errors import LanguageError, ModelError
 from slotproof.model.language.source import remember_text
 from slotproof.model.language.system import System
+from slotproof.model.near import near, near_or_all
 
 
 def load_system(given: str) -> System:
@@ -31,7 +32,7 @@ def load_system(given: str) -> System:
         for variable, system in found.items():
             if name in (variable, system.name):
                 return system
-        raise UsageProblem(f"{path}: there is no System '{name}'; {near_or_all(name, found)}")
+        raise UsageProblem(f"{path}: there is no System '{name}'{near_or_all(name, found)}")
     distinct = list({id(s): s for s in found.values()}.values())
     if not distinct:
         raise UsageProblem(f"{path}: no System is in it; write 'name = System(…)' at its top level")

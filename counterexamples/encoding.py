@@ -8,7 +8,6 @@ is a keyword). An output is marked by ``output_`` before its name: it is shown a
 
 from __future__ import annotations
 
-import difflib
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -34,6 +33,7 @@ from slotproof.model.language.types import (
     SetType,
     ValueType,
 )
+from slotproof.model.near import near, near_or_all
 
 OUTPUT = "output_"
 MANY = 5
@@ -197,7 +197,7 @@ def _scalar_from(type_: ScalarType, raw: Any, path: str) -> Any:
         case EnumType() | IndexType():
             known = names(type_)
             if raw not in known:
-                hint = near_names(str(raw), known) or f"; it is one of {', '.join(known)}"
+                hint = near_or_all(str(raw), known, "it is one of")
                 raise EncodingError(path, f"{_brief(raw)} is no {type_}{hint}")
             return type_.decode(known.index(raw))
         case SetType():
@@ -240,13 +240,7 @@ def _same_names(raw: Any, wanted: Iterable[str], path: str) -> None:
             raise EncodingError(path, f"field '{name}' is missing")
     for name in raw:
         if name not in wanted:
-            raise EncodingError(path, f"there is no field '{name}'{near_names(name, wanted)}")
-
-
-def near_names(name: str, known: Iterable[str]) -> str:
-    """``; did you mean …?``, or nothing where no known name is near."""
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+            raise EncodingError(path, f"there is no field '{name}'{near(name, wanted)}")
 
 
 def plain(value: Any) -> Any:

@@ -29,7 +29,6 @@ from slotproof.counterexamples.encoding import (
     field_name,
     from_itf,
     from_plain,
-    near_names,
     plain,
     small_numbers,
     to_itf,
@@ -41,6 +40,7 @@ from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.columns import decode, encode
 from slotproof.model.language.ir import Action
 from slotproof.model.language.program import Program
+from slotproof.model.near import near, near_or_all
 
 if TYPE_CHECKING:
     import jsonschema
@@ -140,7 +140,7 @@ class TraceFile:
         variables = [field_name(f) for f in program.state.fields]
         for name in self.document["vars"]:
             if name not in variables:
-                hint = near_names(name, variables)
+                hint = near_or_all(name, variables, "it has")
                 raise EncodingError("vars", f"{program.name} has no variable '{name}'{hint}")
         valuations = []
         for i, state in enumerate(states):
@@ -180,7 +180,7 @@ def _step(program: Program, known: tuple[Action, ...], meta: Mapping[str, Any], 
         return None
     action = next((a for a in known if a.name == name), None)
     if action is None:
-        hint = near_names(name, [a.name for a in known])
+        hint = near_or_all(name, [a.name for a in known], "it has")
         raise EncodingError(f"{path}.#meta.action", f"{program.name} has no action '{name}'{hint}")
     parameters = {p.name: p.type for p in action.parameters}
     where = f"{path}.#meta.arguments"
@@ -278,7 +278,7 @@ def read(path: Path) -> TraceFile:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         beside = [p.name for p in path.parent.glob("*.itf.json")] if path.parent.is_dir() else []
-        raise TraceError(f"{path}: there is no such file{near_names(path.name, beside)}") from None
+        raise TraceError(f"{path}: there is no such file{near(path.name, beside)}") from None
     except OSError as error:
         raise TraceError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slotproof.counterexamples.encoding import label, near_names
+from slotproof.counterexamples.encoding import label
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.trace import Step
 from slotproof.counterexamples.verify import call, numbers_of
@@ -23,6 +23,7 @@ from slotproof.model.language.ir import Action
 from slotproof.model.language.program import Program
 from slotproof.model.language.system import System
 from slotproof.model.language.types import OptionalType, ScalarType, SetType
+from slotproof.model.near import near_or_all
 
 LONGEST = 4000
 """Letters of a step's text; more is none."""
@@ -36,7 +37,7 @@ def parsed(text: str, known: Sequence[Action]) -> Step:
     name, inside = found[1], found[2] or ""
     action = next((a for a in known if a.name == name), None)
     if action is None:
-        raise TraceError(f"there is no action '{name}'{near_names(name, [a.name for a in known])}")
+        raise TraceError(f"there is no action '{name}'{near_or_all(name, [a.name for a in known], 'it has')}")
     given: dict[str, str] = {}
     for part in _split(inside):
         key, equals, value = part.partition("=")
@@ -46,7 +47,7 @@ def parsed(text: str, known: Sequence[Action]) -> Step:
     types = {p.name: p.type for p in action.parameters}
     for key in given:
         if key not in types:
-            raise TraceError(f"{name} has no parameter '{key}'{near_names(key, types)}")
+            raise TraceError(f"{name} has no parameter '{key}'{near_or_all(key, types, 'it has')}")
     for key in types:
         if key not in given:
             raise TraceError(f"{name}: parameter '{key}' is missing")
@@ -81,7 +82,7 @@ def _value(type_: ScalarType, text: str, where: str) -> Any:
         if label(value) == text:
             return value
     names = [label(inner.decode(code)) for code in range(min(inner.size, 12))]
-    hint = near_names(text, names) or f"; it is one of {', '.join(names)}"
+    hint = near_or_all(text, names, "it is one of")
     raise TraceError(f"{where}: '{text}' is no {type_}{hint}")
 
 
@@ -126,7 +127,9 @@ class Rerun:
             return stuck and not self.interpreter.final(last)
         known = [p.name for p in self.program.properties]
         if name not in known:
-            raise TraceError(f"{self.program.name} has no property '{name}'{near_names(name, known)}")
+            raise TraceError(
+                f"{self.program.name} has no property '{name}'{near_or_all(name, known, 'it has')}"
+            )
         prop = self.program.properties[known.index(name)]
         if prop.over == "state":
             results = (

@@ -6,7 +6,7 @@ judge of both.
 
 from __future__ import annotations
 
-from slotproof.counterexamples.encoding import label, near_names
+from slotproof.counterexamples.encoding import label
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.evidence import different_cells
 from slotproof.counterexamples.lasso import check_lasso
@@ -17,6 +17,7 @@ from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.ir import Action
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import IntType, ScalarType
+from slotproof.model.near import near_or_all
 
 
 def verify(trace: Trace, program: Program) -> None:
@@ -42,7 +43,7 @@ def choices_of(trace: Trace, program: Program) -> tuple[int, ...]:
         if chosen is None:
             raise TraceError(f"#meta.decisions: no alternative is named for decision '{point.name}'")
         if chosen not in point.alternatives:
-            hint = near_names(chosen, point.alternatives) or f"; it has: {', '.join(point.alternatives)}"
+            hint = near_or_all(chosen, point.alternatives, "it has")
             raise TraceError(f"#meta.decisions: decision {point.name} has no alternative '{chosen}'{hint}")
     return program.choices(trace.choices)
 
@@ -61,7 +62,7 @@ def action_index(program: Program, name: str) -> int:
     """The place of an action in the program; ``TraceError`` with near names if it has none."""
     known = [a.name for a in program.actions]
     if name not in known:
-        raise TraceError(f"{program.name} has no action '{name}'{near_names(name, known)}")
+        raise TraceError(f"{program.name} has no action '{name}'{near_or_all(name, known, 'it has')}")
     return known.index(name)
 
 
@@ -126,7 +127,7 @@ def check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
         return
     known = [p.name for p in program.properties] + [p.name for p in program.progress]
     if trace.property not in known:
-        hint = near_names(trace.property, known)
+        hint = near_or_all(trace.property, known, "it has")
         raise TraceError(f"#meta.property: {program.name} has no property '{trace.property}'{hint}")
     if all(conjuncts(trace, program, interpreter)):
         raise TraceError(f"the end of the trace does not violate {trace.property}")
@@ -135,7 +136,7 @@ def check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
 def _check_witness(trace: Trace, program: Program, interpreter: Interpreter) -> None:
     known = [w.name for w in program.witnesses]
     if trace.property not in known:
-        hint = near_names(trace.property, known)
+        hint = near_or_all(trace.property, known, "it has")
         raise TraceError(f"#meta.property: {program.name} has no witness '{trace.property}'{hint}")
     if not interpreter.witnessed(known.index(trace.property), trace.states[-1]):
         raise TraceError(f"the end of the trace is not {trace.property}: {trace.part} is false")

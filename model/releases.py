@@ -15,7 +15,6 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from types import FunctionType
 from typing import Any, get_type_hints
 
@@ -23,6 +22,7 @@ from slotproof.model.decisions import DECISIONS
 from slotproof.model.language import Alternatives, LanguageError, State
 from slotproof.model.language.errors import Site
 from slotproof.model.language.surface import Action, Decision
+from slotproof.model.near import near, near_or_all
 from slotproof.model.serving import (
     decode,
     forward,
@@ -187,15 +187,13 @@ class Release:
         chosen = dict(self.choices)
         for name, alternative in decisions.items():
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f"did you mean {near[0]}?" if near else "'slotproof list decisions' has them all"
-                raise LanguageError(f"there is no decision '{name}'; {hint}")
+                hint = near(name, known) or "; 'slotproof list decisions' has them all"
+                raise LanguageError(f"there is no decision '{name}'{hint}")
             named = {f.__name__: f for f in known[name].functions}
             if isinstance(alternative, str):
                 if alternative not in named:
-                    raise LanguageError(
-                        f"decision {name} has no alternative '{alternative}'; it has {', '.join(named)}"
-                    )
+                    hint = near_or_all(alternative, named, "it has")
+                    raise LanguageError(f"decision {name} has no alternative '{alternative}'{hint}")
                 alternative = named[alternative]
             if not isinstance(alternative, FunctionType):
                 raise LanguageError(
@@ -275,5 +273,5 @@ def cell(decision: Decision[..., Any], name: str) -> Cell:
 def release(name: str) -> Release:
     """A release by its version."""
     if name not in RELEASES:
-        raise LanguageError(f"there is no release '{name}'; there are {', '.join(RELEASES)}")
+        raise LanguageError(f"there is no release '{name}'{near_or_all(name, RELEASES)}")
     return Release(name, {d.point.name: cell(d.point, name).alternative for d in DECISIONS})

@@ -13,7 +13,8 @@ import click
 from slotproof.checker.commands import completion, option
 from slotproof.checker.commands.option import FORMATS
 from slotproof.checker.commands.outputs import Output, must_be_out_folder, parse_outputs, write_all
-from slotproof.checker.usage import UsageProblem, near, one_of
+from slotproof.checker.usage import UsageProblem, one_of
+from slotproof.model.near import near
 
 if TYPE_CHECKING:
     from slotproof.checker.compare import Comparison, Side

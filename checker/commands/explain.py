@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slotproof.checker.usage import UsageProblem, near, one_of
+from slotproof.checker.usage import UsageProblem, one_of
+from slotproof.model.near import near
 
 if TYPE_CHECKING:
     from slotproof.counterexamples.itf import TraceFile

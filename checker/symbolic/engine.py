@@ -8,7 +8,6 @@ is then ``unknown``, whose reason names it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from slotproof.checker.symbolic.solving import Budget, Stopped, until_interrupte
 from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
 from slotproof.counterexamples.trace import Trace
 from slotproof.model.language.program import Program
+from slotproof.model.near import near_or_all
 
 __all__ = [
     "DEFAULT_DEPTH",
@@ -82,8 +82,9 @@ def check_bounded(
 def _known(program: Program, names: Sequence[str]) -> None:
     for name in names:
         if name not in properties_of(program):
-            near = difflib.get_close_matches(name, properties_of(program))
-            raise KeyError(f"{program.name} has no property '{name}'; near: {', '.join(near) or 'none'}")
+            raise KeyError(
+                f"{program.name} has no property '{name}'{near_or_all(name, properties_of(program))}"
+            )
 
 
 class _Search:

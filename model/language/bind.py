@@ -9,7 +9,6 @@ import types
 import typing
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from slotproof.model.language.columns import encode, initial_value, is_scalar
@@ -31,6 +30,7 @@ from slotproof.model.language.types import (
     ValueType,
 )
 from slotproof.model.language.values import Capacity, Field, Map, Range, Record, Seq, State
+from slotproof.model.near import near_or_all
 
 WIDE = IntType(-(2**62), 2**62 - 1)
 """The type of whole numbers that are computed and not stored."""
@@ -58,9 +58,8 @@ class Binding:
         """``LanguageError`` for a given parameter that the system does not have."""
         for name in self.given:
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(sorted(known)) or 'none'}"
-                raise LanguageError(f"system {self.system} has no parameter '{name}'; {hint}")
+                hint = near_or_all(name, sorted(known), "it has")
+                raise LanguageError(f"system {self.system} has no parameter '{name}'{hint}")
 
     def value(self, parameter: Parameter) -> Any:
         """The Python value of a parameter: an int, bool, member, element, frozen set or dict."""
@@ -109,9 +108,7 @@ class Binding:
             case IndexType() | EnumType() if isinstance(raw, str):
                 names = {_name(type_.decode(i)): type_.decode(i) for i in range(type_.size)}
                 if raw not in names:
-                    near = get_close_matches(raw, names, 1)
-                    hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(names)}"
-                    raise ModelError(f"'{raw}' is no {type_}; {hint}")
+                    raise ModelError(f"'{raw}' is no {type_}{near_or_all(raw, names, 'it has')}")
                 return names[raw]
             case RecordType() | SeqType() | MapType():
                 raise ModelError(f"a parameter cannot be a {type_}")

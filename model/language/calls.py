@@ -10,7 +10,6 @@ from typing import Any, Literal, cast
 from slotproof.model.language import surface
 from slotproof.model.language.bind import BoundMap
 from slotproof.model.language.comprehensions import Comprehensions, elements
-from slotproof.model.language.conversions import near
 from slotproof.model.language.domains import Domain
 from slotproof.model.language.ir import (
     Checked,
@@ -39,6 +38,7 @@ from slotproof.model.language.types import (
     SeqType,
     SetType,
 )
+from slotproof.model.near import near
 
 
 class Calls(Comprehensions):

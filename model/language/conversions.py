@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 from slotproof.model.language.bind import WIDE, BoundMap
@@ -52,6 +51,7 @@ from slotproof.model.language.types import (
     SetType,
     ValueType,
 )
+from slotproof.model.near import near_or_all
 
 if TYPE_CHECKING:
     from slotproof.model.language.functions import Functions
@@ -288,8 +288,11 @@ class Conversions:
         for f in record.fields:
             if f.name == name:
                 return self.at(Place(owner.root, f.type, column, owner.indices))
-            column += columns_of(f.type)
-        raise self.error(node, f"{record} has no field '{name}'{near(name, [f.name for f in record.fields])}")
+            column += column_count(f.type)
+        raise self.error(
+            node,
+            f"{record} has no field '{name}'{near_or_all(name, [f.name for f in record.fields], 'it has')}",
+        )
 
     def at(self, place: Place) -> Operand:
         """A place, read if it is a scalar."""
@@ -377,26 +380,14 @@ class Conversions:
         """Hook of ``Statements``: a local that has no value on some way here."""
 
 
-def columns_of(type_: ValueType) -> int:
+def column_count(type_: ValueType) -> int:
     """How many columns a value of a type takes."""
     match type_:
         case RecordType():
-            return sum(columns_of(f.type) for f in type_.fields)
+            return sum(column_count(f.type) for f in type_.fields)
         case MapType():
-            return columns_of(type_.value)
+            return column_count(type_.value)
         case SeqType():
-            return 1 + columns_of(type_.item)
+            return 1 + column_count(type_.item)
         case _:
             return 1
-
-
-def near(name: str, known: Mapping[str, Any] | list[str]) -> str:
-    """A hint at the known name that is nearest."""
-    found = get_close_matches(name, list(known), 1)
-    return (
-        f"; did you mean {found[0]}?"
-        if found
-        else f"; it has: {', '.join(list(known)[:12])}"
-        if known
-        else ""
-    )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import enum
 import types
-from difflib import get_close_matches
 from typing import cast
 
 from slotproof.model.language.bind import BoundMap
 from slotproof.model.language.calls import Calls
 from slotproof.model.language.columns import is_scalar
-from slotproof.model.language.conversions import near
 from slotproof.model.language.ir import (
     Const,
     Expr,
@@ -54,6 +52,7 @@ from slotproof.model.language.types import (
     SeqType,
     SetType,
 )
+from slotproof.model.near import near, near_or_all
 
 REMEDIES: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("a lambda", "write a function with a name"),
@@ -129,10 +128,8 @@ class Expressions(Calls):
         self.check_set(node)
         value = self.text.lookup(node.id)
         if value is MISSING:
-            near = get_close_matches(node.id, [*self.names, *self.text.function.__globals__], 1)
-            raise self.error(
-                node, f"'{node.id}' is not defined" + (f"; did you mean {near[0]}?" if near else "")
-            )
+            hint = near(node.id, [*self.names, *self.text.function.__globals__])
+            raise self.error(node, f"'{node.id}' is not defined{hint}")
         if isinstance(value, type):
             raise self.error(
                 node, f"class {node.id} is used as a value; use an instance or write 'for x in {node.id}'"
@@ -147,9 +144,8 @@ class Expressions(Calls):
         if cls is not None:
             if issubclass(cls, enum.Enum):
                 if node.attr not in cls.__members__:
-                    raise self.error(
-                        node, f"{cls.__name__} has no member '{node.attr}'{near(node.attr, cls.__members__)}"
-                    )
+                    hint = near_or_all(node.attr, cls.__members__, "it has")
+                    raise self.error(node, f"{cls.__name__} has no member '{node.attr}'{hint}")
                 return self.constant(cls[node.attr], node)
             raise self.error(
                 node, f"class {cls.__name__} is used as a value; use an instance, such as a parameter"

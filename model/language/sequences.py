@@ -9,7 +9,7 @@ import ast
 from typing import cast
 
 from slotproof.model.language.bind import WIDE, BoundMap
-from slotproof.model.language.conversions import columns_of
+from slotproof.model.language.conversions import column_count
 from slotproof.model.language.ir import (
     Assign,
     Block,
@@ -218,7 +218,7 @@ class Sequences(Stores):
         read = [condition, *(o for o in operands if not isinstance(o, Nothing | EmptySet | Place | BoundMap))]
         if isinstance(over, Elements):
             read.append(over.set)
-        own = set(range(place.column, place.column + columns_of(place.type)))
+        own = set(range(place.column, place.column + column_count(place.type)))
         if any(self.compiler.read_elsewhere(e, own, ()) for e in read):
             raise self.error(value, "the list reads the sequence that it replaces; compute a set before")
         body: Block = (

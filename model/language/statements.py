@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from slotproof.model.language import surface
 from slotproof.model.language.bind import WIDE
-from slotproof.model.language.conversions import columns_of
+from slotproof.model.language.conversions import column_count
 from slotproof.model.language.ir import (
     Assign,
     Block,
@@ -191,7 +191,7 @@ class Statements(Sequences):
         """A loop over a sequence must not change it."""
         over = self.operand(node.iter)
         if isinstance(over, Place) and isinstance(over.type, SeqType):
-            own = range(over.column, over.column + columns_of(over.type))
+            own = range(over.column, over.column + column_count(over.type))
             if any(c in own for c in self.compiler.written(body)):
                 raise self.error(
                     node,

@@ -6,7 +6,7 @@ import ast
 from typing import Any, cast
 
 from slotproof.model.language.columns import is_scalar
-from slotproof.model.language.conversions import columns_of, near
+from slotproof.model.language.conversions import column_count
 from slotproof.model.language.expressions import Expressions
 from slotproof.model.language.ir import (
     Assign,
@@ -33,6 +33,7 @@ from slotproof.model.language.types import (
     SeqType,
 )
 from slotproof.model.language.values import Record
+from slotproof.model.near import near_or_all
 
 
 class Stores(Expressions):
@@ -76,8 +77,11 @@ class Stores(Expressions):
         for f in record.fields:
             if f.name == name:
                 return Place(owner.root, f.type, column, owner.indices)
-            column += columns_of(f.type)
-        raise self.error(node, f"{record} has no field '{name}'{near(name, [f.name for f in record.fields])}")
+            column += column_count(f.type)
+        raise self.error(
+            node,
+            f"{record} has no field '{name}'{near_or_all(name, [f.name for f in record.fields], 'it has')}",
+        )
 
     def sequence_cell(self, owner: Place, target: ast.Subscript) -> Place:
         """The place of an item of a sequence, its index checked."""
@@ -120,7 +124,7 @@ class Stores(Expressions):
                 raise self.error(
                     node,
                     f"{cls.__name__} has no field '{keyword.arg}'"
-                    f"{near(keyword.arg or '', [f.name for f in record.fields])}",
+                    f"{near_or_all(keyword.arg or '', [f.name for f in record.fields], 'it has')}",
                 )
             given[keyword.arg] = keyword.value
         values: list[tuple[ScalarType, Operand]] = []
@@ -169,7 +173,7 @@ class Stores(Expressions):
         if not self.writable or place.root != "state":
             raise self.error(node, "the state is changed here; only the effect of an action may do that")
         statements: list[Statement] = []
-        for number_ in range(place.column, place.column + columns_of(place.type)):
+        for number_ in range(place.column, place.column + column_count(place.type)):
             statements.append(self.reset_column(number_, place.indices))
         return statements
 

@@ -12,6 +12,7 @@ from slotproof.model.language.fairness import Fairness
 from slotproof.model.language.surface import Action, Decision, Property, Witness
 from slotproof.model.language.symmetry import Alike, Interchangeable, Swapped
 from slotproof.model.language.values import State
+from slotproof.model.near import near_or_all
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,12 @@ class System:
         known = {d.point.name: d.names for d in self.decisions}
         for name, alternative in choices.items():
             if name not in known:
-                has = ", ".join(known) or "none"
-                raise LanguageError(f"system {self.name} has no decision '{name}'; it has: {has}", site)
+                hint = near_or_all(name, known, "it has")
+                raise LanguageError(f"system {self.name} has no decision '{name}'{hint}", site)
             if alternative not in known[name]:
                 raise LanguageError(
-                    f"decision {name} has no alternative '{alternative}'; it has: {', '.join(known[name])}",
+                    f"decision {name} has no alternative '{alternative}'"
+                    f"{near_or_all(alternative, known[name], 'it has')}",
                     site,
                 )
 

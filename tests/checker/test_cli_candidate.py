@@ -48,7 +48,7 @@ FAULTS: list[tuple[str, str, str]] = [
     (
         "an unknown alternative",
         'candidate = release("0.5.23").replace(occupied_on_decode="x")\n',
-        "mine.py:7: decision occupied_on_decode has no alternative 'x'; it has finished_rows_too",
+        "mine.py:7: decision occupied_on_decode has no alternative 'x'; it has: finished_rows_too",
     ),
     (
         "no function",

@@ -104,7 +104,7 @@ def test_steps_are_read_back_from_their_text(name: str, traces: dict[str, Trace]
     [
         ("ordr(a=A, urgent=False)", "there is no action 'ordr'; did you mean order?"),
         ("order(a=A)", "order: parameter 'urgent' is missing"),
-        ("order(a=Z, urgent=False)", "order: a: 'Z' is no Good; it is one of A, B"),
+        ("order(a=Z, urgent=False)", "order: a: 'Z' is no Good; it is one of: A, B"),
         ("order(A, False)", "order: 'A' is no argument; write parameter=value"),
         ("order(a=A, urgent=False, b=1)", "order has no parameter 'b'"),
         ("<b>", "'<b>' is no step; write it as action(parameter=value, …)"),

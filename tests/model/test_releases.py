@@ -49,7 +49,7 @@ def test_an_unknown_release_or_decision_is_refused_with_what_there_is() -> None:
         release("0.5.11")
     with pytest.raises(LanguageError, match="no decision 'reap'"):
         release("0.5.23").replace(reap="reap_nothing")
-    with pytest.raises(LanguageError, match="it has reap_nothing, reap_all_ended"):
+    with pytest.raises(LanguageError, match="it has: reap_nothing, reap_all_ended"):
         release("0.5.23").replace(reap_first="never")
 
 

@@ -291,7 +291,7 @@ def test_it_runs_outside_the_main_thread() -> None:
 
 
 def test_an_unknown_property_names_its_neighbours() -> None:
-    with pytest.raises(KeyError, match="near: by-one"):
+    with pytest.raises(KeyError, match="did you mean by-one"):
         check_bounded(compile_system(counter), (), ["by-two"])
 
 
