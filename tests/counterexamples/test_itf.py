@@ -189,7 +189,7 @@ BAD_FILES: list[tuple[str, Edit, str]] = [
         _set(1, *META, "arguments", "urgent"),
         "states[1].#meta.arguments.urgent: 1 is no bool",
     ),
-    ("unknown element", _set("Z", *META, "arguments", "a"), "arguments.a: 'Z' is no Good; it is one of: A, B"),
+    ("unknown element", _set("Z", *META, "arguments", "a"), "a: 'Z' is no Good; it is one of: A, B"),
     ("variable gone", _delete("states", 1, "mode"), "states[1]: field 'mode' is missing"),
     (
         "variable misspelt",
