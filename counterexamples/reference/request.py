@@ -43,6 +43,11 @@ class Request:
         """Tokens whose keys and values are there or on their way: where the next row stands."""
         return self.prefilled + self.launched
 
+    @property
+    def has_come_to_its_end(self) -> bool:
+        """Whether the last token is there, noticed or not."""
+        return any(end is not None and len(self.output) >= end for end in (self.max_new_tokens, self.stop_at))
+
     def input_of(self, start: int, count: int) -> Callable[[], torch.Tensor]:
         """The tokens of a piece, to be read on the device: of the prompt, or the one computed last."""
         if start < len(self.prompt):
@@ -80,6 +85,6 @@ class Request:
             self.finished, self.to_finish = "abort", False
         elif self.max_new_tokens is not None and len(self.output) >= self.max_new_tokens:
             self.finished = "length"
-        elif self.stop_at is not None and len(self.output) >= self.stop_at:
+        elif self.has_come_to_its_end:
             self.finished = "stop"
         return self.finished is not None

@@ -70,7 +70,8 @@ def map_scheduler(scheduler: Scheduler) -> Variables:
     last_rows = [r for r in last.requests if not r.torn_down] if last is not None and last.prefill else []
     partial = [r for r in (scheduler.chunk, adder.resumed if adder is not None else None) if r is not None]
     rows = [*scheduler.running, *([] if merged else last_rows), *partial]
-    marked = [*rows, *(scheduler.retracted if isinstance(scheduler, DecodeScheduler) else [])]
+    put_out = scheduler.retracted if isinstance(scheduler, DecodeScheduler) else []
+    marked = [*rows, *put_out, *scheduler.waiting]
     flying = scheduler.results[-1].prefill if scheduler.results else None
     return {
         "waiting": tuple(name_of(r.rid) for r in scheduler.waiting),
@@ -96,6 +97,7 @@ def map_decode(scheduler: Scheduler) -> Variables:
         "transferring": tuple(name_of(r.rid) for r in scheduler.transferring),
         "broken": names_of(r for r in queued if r.rid in scheduler.peer.failed),
         "retracted": tuple(name_of(r.rid) for r in scheduler.retracted),
+        "complete": names_of(r for r in scheduler.waiting if r.has_come_to_its_end),
         "rows": scheduler.max_rows,
     }
 

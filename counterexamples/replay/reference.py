@@ -213,7 +213,7 @@ class ReferenceTarget:
         peer.resumable = {r.rid for r in moved if r in scheduler.retracted}
         peer.short = [r.rid for r in rows]
         imported = [r.name for r in scheduler.transferring if r in moved]
-        with LastTokens(self.requests(), a["ends"], (), imported, bool(a["quick"])):
+        with LastTokens(self.requests(), a["ends"], (), imported, a["quick"]):
             for _ in scheduler.iteration():
                 pass
 

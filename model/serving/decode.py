@@ -204,18 +204,19 @@ def enter_transfer(rank: Process, reserved: Set[Request]) -> None:
     rank.decode.reserving[:] = [r for r in rank.decode.reserving if r not in reserved]
 
 
-def import_prefills(s: Server, rank: Process, at_once: Set[Request]) -> None:
+def import_prefills(s: Server, rank: Process) -> None:
     """``get_new_prebuilt_batch``: the free rows go to waiting requests; a finished row is still taken.
 
-    ``at_once``: those whose last token came from the prefill server. Their output goes out and they never
-    run (``process_batch_result_prebuilt``), like a request that was aborted before it was retracted.
+    Those whose last token came from the prefill server take a row as well, but never run: their output goes
+    out (``process_batch_result_prebuilt``), like that of a request that was aborted before it was retracted.
     """
     started: Set[Request] = set()
     for r in rank.scheduler.waiting:
         if len(rank.scheduler.running) + len(started) < rank.decode.rows:
             started |= {r}
     rank.scheduler.waiting[:] = [r for r in rank.scheduler.waiting if r not in started]
-    ended = started & (at_once | rank.scheduler.to_finish)
+    ended = started & (rank.decode.complete | rank.scheduler.to_finish)
+    rank.decode.complete -= started
     answer_now(s, ended)
     rank.scheduler.running |= started - ended
 
@@ -248,29 +249,28 @@ def may_end(rank: Process, moved: Set[Request]) -> Set[Request]:
     """Requests that can get their last token in this iteration: rows that stay, and whoever may start."""
     rows = rank.scheduler.running - rank.scheduler.finished - rank.scheduler.to_finish - moved
     starting = as_set(rank.decode.transferring) | as_set(rank.decode.retracted)
-    return rows | (starting & moved) | as_set(rank.scheduler.waiting)
+    return rows | (starting & moved) | (as_set(rank.scheduler.waiting) - rank.decode.complete)
 
 
 @action(actor="scheduler", source="disaggregation/decode.py: event_loop_normal_disagg_decode")
-def decode_step(s: Server, k: Rank, moved: Set[Request], ends: Set[Request], quick: bool) -> None:
+def decode_step(s: Server, k: Rank, moved: Set[Request], ends: Set[Request], quick: Set[Request]) -> None:
     """The decode scheduler goes once through its loop.
 
-    ``moved`` may leave their stage, as far as a gate lets them; ``ends`` get their last tokens, which those
-    that have just arrived got from the prefill server if ``quick``.
+    ``moved`` may leave their stage, as far as a gate lets them; ``ends`` get their last tokens; of ``quick``,
+    which arrive, the prefill server has sent them.
     """
     require(role is Role.DECODE)
     require(has_work(s.ranks[k]))
     require(moved <= can_move(s.ranks[k]))
-    require(ends <= may_end(s.ranks[k], moved))
-    require(not quick or len(ends & as_set(s.ranks[k].decode.transferring)) > 0)
+    require(quick <= as_set(s.ranks[k].decode.transferring) & moved)
+    require(ends <= may_end(s.ranks[k], moved) - quick)
     out = s.ranks[k].scheduler.running & moved
     resume_retracted(s.ranks[k], moved)
-    arrived: Set[Request] = set()
     if len(s.ranks[k].decode.retracted) == 0:
         reserved = pop_preallocated(s, s.ranks[k], moved)
-        arrived |= pop_transferred(s, s.ranks[k], moved)
+        s.ranks[k].decode.complete |= pop_transferred(s, s.ranks[k], moved) & quick
         enter_transfer(s.ranks[k], reserved)
-    import_prefills(s, s.ranks[k], ends & arrived if quick else ends - ends)
+    import_prefills(s, s.ranks[k])
     sweep(s.ranks[k].scheduler)
     retract(s.ranks[k], out)
     hand_over(s.ranks[k], s.ranks[k].scheduler.running, s.adapter)

@@ -13,6 +13,7 @@ class DecodeQueues(Record):
     transferring: Seq[Request] = field([], "requests with a reservation whose KV is on its way")
     broken: Set[Request] = field(set(), "of both, those whose receiver reports a failure at the next poll")
     retracted: Seq[Request] = field([], "rows that were put out for want of KV (retracted_queue)")
+    complete: Set[Request] = field(set(), "requests that wait for a row; their last token came with their KV")
     rows: Annotated[int, Range(1, requests)] = field(1, "rows of the active set (max_running_requests)")
 
 

@@ -295,7 +295,8 @@ def tidy(s: Server, rank: Process) -> None:
     """Forget what is said of requests that have left: such fields would tell states apart that are one."""
     rows = {r for r in Request if is_row(rank.scheduler, r)}
     rank.scheduler.finished &= rows
-    rank.scheduler.to_finish &= rows | {r for r in Request if r in rank.decode.retracted}
+    put_out = {r for r in Request if r in rank.decode.retracted or r in rank.scheduler.waiting}
+    rank.scheduler.to_finish &= rows | put_out
     for r in Request:
         if not is_under_way(s, r):
             s.adapter[r] = BASE

@@ -212,14 +212,14 @@ class DecodeServer(SingleServer):
         """The poll of this receiver reports a failure from now on."""
         self.receivers()[r].kv_receiver.abort()
 
-    def do_decode_step(self, k: str, moved: Any, ends: Any, quick: bool) -> None:
+    def do_decode_step(self, k: str, moved: Any, ends: Any, quick: Any) -> None:
         """``event_loop_normal_disagg_decode``: ``process_decode_queue``, the batch, its result."""
         scheduler = self.scheduler
         running = {r.rid for r in scheduler.running_batch.reqs}
         if running & set(moved) or self.reservations.retracted_queue:
             raise Refused(f"{self.name}: rows that are put out for want of KV are not driven on real code")
         self.gate.begin_pass()
-        self._poll(set(moved), set(ends) if quick else set())
+        self._poll(set(moved), set(quick))
         scheduler.process_decode_queue()
         batch = self._next()
         if batch:
@@ -275,6 +275,8 @@ class DecodeServer(SingleServer):
         seen[f"{rank}.transferring"] = [d.req.rid for d in self.transfers.queue]
         seen[f"{rank}.broken"] = {rid for rid, d in entries.items() if d.kv_receiver.failed}
         seen[f"{rank}.retracted"] = [r.rid for r in self.reservations.retracted_queue]
+        waiting = self.scheduler.waiting_queue
+        seen[f"{rank}.complete"] = {r.rid for r in waiting if r.output_ids and r.output_ids[-1] == STOP}
         seen[f"{rank}.rows"] = self.scheduler.max_running_requests
         return seen
 

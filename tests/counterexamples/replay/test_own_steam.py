@@ -6,94 +6,74 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from slotproof.counterexamples.replay.conform import setting_for
-from slotproof.counterexamples.replay.driver import Plain
-from slotproof.counterexamples.replay.own_steam import Paths, Seen
-from slotproof.counterexamples.replay.reference import ReferenceTarget
-from slotproof.model.language.program import Program
+from slotproof.counterexamples.replay.own_steam import Paths
 from slotproof.model.releases import release
+from tests.counterexamples.replay.by_itself import HIDDEN, run_by_itself
 from tests.counterexamples.replay.runs import program_of
 
-HIDDEN = frozenset({"copy_ends"})
-REST_OF_THE_PASS = frozenset({"go_on", "copy_ends"})
-UNSEEN = (".loader.copies", ".loader.filling", ".gate.", ".forward.", ".routing.", ".asked")
+SCENARIOS = ("overlap-cancel", "finish-unload", "decode-admission", "idle-rank", "whole-server")
+RELEASES = ("0.5.12.post1", "0.5.19", "0.5.23")
+MORE_SCENARIOS = (*SCENARIOS, "finish-unload-normal", "decode-admission-pinned", "partial-prompt")
+MORE_RELEASES = ("0.5.13.post1", "0.5.16", "0.5.17", "0.5.20", "0.5.22")
 
 
-def visible(target: ReferenceTarget) -> dict[str, Plain]:
-    """What the outside sees: no outputs of a single step, and nothing of the load stream."""
-    return {n: v for n, v in target.observe().items() if not any(part in n for part in UNSEEN)}
-
-
-def run_by_itself(program: Program, name: str, chance: random.Random, length: int) -> list[Seen]:
-    """Requests of random lengths come, are cancelled and unloaded; copies end when they like, and forwards
-    early or late."""
-    names = release(name).names()
-    target = ReferenceTarget(strict=False, late=chance.random() < 0.5)
-    used = {p.name: names[p.name] for p in program.decisions}
-    target.begin(setting_for(program, used, "overlap-cancel", name, None))
-    server, scheduler = target.server, target.server.schedulers[0]
-    loader = scheduler.loader
-    assert loader is not None
-    log: list[Seen] = []
-
-    def happened(action: str, then: frozenset[str] = frozenset(), **arguments: Plain) -> None:
-        target.marks.update(server.tokenizer, {})
-        log.append(Seen(action, arguments, then, visible(target)))
-
-    def copies_may_end() -> None:
-        while loader.stream.closed() and chance.random() < 0.4:
-            loader.stream.release()
-
-    for _ in range(length):
-        copies_may_end()
-        adapter = chance.choice(["A", "B", "C"])
-        request = {"A": "r1", "B": "r2", "C": "r3"}[adapter]
-        r = target.current.get(request)
-        waits = r is not None and target.under_way(r)
-        match chance.choice(["arrive", "abort", "reply", "unload", "step", "step", "step"]):
-            case "arrive" if not waits and adapter in server.tokenizer.registry.names:
-                target.current[request] = server.arrive(request, adapter)
-                target.current[request].max_new_tokens = chance.randint(1, 4)
-                happened("arrive", r=request, a=adapter)
-            case "abort" if r is not None and r.rid in server.tokenizer.states and server.abort(r.rid):
-                happened("abort", r=request)
-            case "reply" if r is not None and r.rid in server.tokenizer.channels.outputs:
-                server.tokenizer.handle_output(r.rid)
-                happened("answer", r=request)
-            case "reply" if r is not None and r.rid in server.tokenizer.channels.echoes:
-                server.tokenizer.handle_echo(r.rid)
-                happened("echo", r=request)
-            case "unload" if "B" in server.tokenizer.registry.names:
-                target.do_unregister({"a": "B"})
-                happened("unregister", a="B")
-            case "unload" if "B" in server.tokenizer.unloading and server.tokenizer.registry.counts["B"] == 0:
-                server.unload("B")
-                happened("unload", a="B")
-            case "step" if scheduler.has_work():
-                for _pause in scheduler.iteration():
-                    copies_may_end()
-                happened("schedule", REST_OF_THE_PASS)
-    return log
-
-
-@pytest.mark.parametrize("name", ["0.5.12.post1", "0.5.19", "0.5.23"])
-@given(chance=st.randoms(use_true_random=False), length=st.integers(1, 25))
-@settings(max_examples=12)
-def test_what_the_reference_does_the_model_allows(name: str, chance: random.Random, length: int) -> None:
-    """The ends of copies and the cuts of passes are not in the log."""
-    program = program_of("overlap-cancel", name)
-    log = run_by_itself(program, name, chance, length)
+def is_allowed(scenario: str, name: str, chance: random.Random, length: int) -> None:
+    """A run of the reference is a path of the model."""
+    program = program_of(scenario, name)
+    log = run_by_itself(program, scenario, name, chance, length)
     verdict = Paths(program, program.choices(release(name).names()), HIDDEN).consistent(log)
-    assert verdict.whole, (verdict, log[: verdict.accepted + 1])
+    assert verdict.whole, (verdict, [(s.action, dict(s.arguments)) for s in log[: verdict.accepted + 1]])
+
+
+@pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@given(chance=st.randoms(use_true_random=False), length=st.integers(1, 40))
+@settings(max_examples=12)
+def test_what_the_reference_does_the_model_allows(
+    scenario: str, name: str, chance: random.Random, length: int
+) -> None:
+    """The ends of copies and the cuts of passes are not in the log; without copies in the background it has
+    every variable of every component."""
+    is_allowed(scenario, name, chance, length)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", [*RELEASES, *MORE_RELEASES])
+@pytest.mark.parametrize("scenario", MORE_SCENARIOS)
+@given(chance=st.randoms(use_true_random=False), length=st.integers(1, 120))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+def test_the_model_allows_long_runs_too(scenario: str, name: str, chance: random.Random, length: int) -> None:
+    """On more releases, and of scenarios that are much like the others."""
+    is_allowed(scenario, name, chance, length)
+
+
+def test_the_runs_are_about_something() -> None:
+    """Every kind of entry comes up in some log, the server's deaths too."""
+    seen: set[str] = set()
+    crashes: set[str] = set()
+    for scenario, name in [
+        ("overlap-cancel", "0.5.19"),
+        ("decode-admission", "0.5.19"),
+        ("idle-rank", "0.5.16"),
+    ]:
+        for seed in range(125, 150):
+            log = run_by_itself(program_of(scenario, name), scenario, name, random.Random(seed), 60)
+            seen |= {entry.action for entry in log}
+            crashes |= {entry.crash for entry in log if entry.crash is not None}
+    assert seen == {
+        *("arrive", "abort", "disconnect", "answer", "answer_error", "echo", "unregister", "unload"),
+        *("transfer_fails", "schedule", "decode_step", "step_together"),
+    }
+    assert {"make-resident-too-many", "lm-head-row-count"} <= crashes
 
 
 def test_a_log_that_is_no_path_has_a_longest_prefix_that_is() -> None:
     """An adapter that became resident by itself."""
     program = program_of("overlap-cancel", "0.5.23")
-    log = run_by_itself(program, "0.5.23", random.Random(4), 12)
+    log = run_by_itself(program, "overlap-cancel", "0.5.23", random.Random(4), 12)
     name = "ranks[rank0].pool.resident"
     place = len(log) // 2
     wrong = dict(log[place].state) | {name: frozenset({"base", "A", "B", "C"})}

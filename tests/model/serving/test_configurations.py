@@ -75,7 +75,7 @@ def decode_server() -> Script:
 
 def step(run: Script, moved: set[Request]) -> Server:
     """One iteration of the decode loop in which nothing ends."""
-    return run.do("decode_step", k=RANK0, moved=moved, ends=set(), quick=False)
+    return run.do("decode_step", k=RANK0, moved=moved, ends=set(), quick=set())
 
 
 @pytest.mark.parametrize("reserved", [False, True])
@@ -106,7 +106,7 @@ def test_an_unload_on_the_decode_server_alone_waits_for_kv_that_still_comes() ->
     run.do("unregister", a=A)
     run.cannot("unload", a=A)
     run.cannot("arrive", k=RANK0, r=R2, a=A)
-    run.do("decode_step", k=RANK0, moved={R1}, ends={R1}, quick=True)
+    run.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick={R1})
     run.cannot("unload", a=A)
     run.do("answer", r=R1)
     run.do("unload", a=A)

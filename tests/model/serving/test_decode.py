@@ -61,11 +61,11 @@ def test_a_refused_candidate_stays_in_its_queue_and_changes_nothing() -> None:
     assert "refused-waits" not in known("decode-admission", "0.5.20")
     script = Script(one_slot("0.5.20"), limit=3)
     script.do("arrive", k=RANK0, r=R1, a=A)
-    script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=False)
-    script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=False)
+    script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=set())
+    script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=set())
     script.do("arrive", k=RANK0, r=R2, a=B)
     before = script.stored()
-    shown = script.do("decode_step", k=RANK0, moved={R2}, ends=set(), quick=False)
+    shown = script.do("decode_step", k=RANK0, moved={R2}, ends=set(), quick=set())
     assert shown.ranks[RANK0].gate.refused == {R2}
     assert script.stored() == before
 
@@ -92,7 +92,7 @@ def test_an_adapter_that_holds_a_slot_passes_without_a_fit_test() -> None:
     script.edit(finished_and_unloaded)
     script.edit(lambda s: s.ranks[RANK0].pool.recency.append(B))
     script.edit(lambda s: s.ranks[RANK0].decode.reserving.append(R3))
-    script.do("decode_step", k=RANK0, moved={R3}, ends=set(), quick=False)
+    script.do("decode_step", k=RANK0, moved={R3}, ends=set(), quick=set())
     assert script.crash is None
     assert R3 in script.state.ranks[RANK0].decode.transferring
 
@@ -103,7 +103,7 @@ def test_a_candidate_behind_a_used_up_limit_is_not_looked_at() -> None:
     script.do("arrive", k=RANK0, r=R1, a=A)
     script.do("arrive", k=RANK0, r=R2, a=B)
     before = list(script.state.ranks[RANK0].decode.reserving)
-    script.do("decode_step", k=RANK0, moved=set(), ends=set(), quick=False)
+    script.do("decode_step", k=RANK0, moved=set(), ends=set(), quick=set())
     assert list(script.state.ranks[RANK0].decode.reserving) == before
     assert script.state.ranks[RANK0].gate.refused == set()
 
@@ -148,7 +148,7 @@ def test_each_stage_occupies_a_slot_and_only_the_blocked_candidate_stays(stage: 
         for r in queue:
             s.ranks[RANK0].decode.reserving.append(r)
 
-    shown = script.edit(queued).do("decode_step", k=RANK0, moved={R2, R3}, ends=set(), quick=False)
+    shown = script.edit(queued).do("decode_step", k=RANK0, moved={R2, R3}, ends=set(), quick=set())
     assert list(shown.ranks[RANK0].decode.reserving) == [R2]
     assert R3 in shown.ranks[RANK0].decode.transferring
     assert shown.ranks[RANK0].gate.refused == {R2}
@@ -213,13 +213,13 @@ def test_f08_finish_unload_pass_on_decode() -> None:
     script = Script(system_of("decode-admission-pinned", "0.5.23"), limit=2)
     script.do("arrive", k=RANK0, r=R1, a=A)
     script.do("arrive", k=RANK0, r=R2, a=B)
-    script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=False)
-    script.do("decode_step", k=RANK0, moved={R1}, ends={R1}, quick=False)
+    script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=set())
+    script.do("decode_step", k=RANK0, moved={R1}, ends={R1}, quick=set())
     script.do("unregister", a=A)
     script.do("answer", r=R1)
     script.do("unload", a=A)
     assert script.state.ranks[RANK0].scheduler.finished == {R1}
-    script.do("decode_step", k=RANK0, moved={R2}, ends=set(), quick=False)
+    script.do("decode_step", k=RANK0, moved={R2}, ends=set(), quick=set())
     assert script.crash == "fit-test-unknown-adapter"
 
 
@@ -228,9 +228,9 @@ def test_an_aborted_transfer_is_answered_with_an_error_at_the_next_poll() -> Non
     for end in ("abort", "transfer_fails"):
         script = Script(one_slot("0.5.20"), limit=3)
         script.do("arrive", k=RANK0, r=R1, a=A)
-        script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=False)
+        script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=set())
         script.do(end, **({"r": R1} if end == "abort" else {"k": RANK0, "r": R1}))
-        shown = script.do("decode_step", k=RANK0, moved=set(), ends=set(), quick=False)
+        shown = script.do("decode_step", k=RANK0, moved=set(), ends=set(), quick=set())
         assert shown.replies.errors == {R1}
         assert len(shown.ranks[RANK0].decode.transferring) == 0
         assert len(shown.ranks[RANK0].decode.broken) == 0
@@ -258,12 +258,12 @@ def test_nothing_is_admitted_while_a_row_is_retracted() -> None:
         s.ranks[RANK0].decode.reserving.append(R3)
 
     script.edit(short_of_kv)
-    shown = script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=False)
+    shown = script.do("decode_step", k=RANK0, moved={R1}, ends=set(), quick=set())
     assert list(shown.ranks[RANK0].decode.retracted) == [R1]
-    shown = script.do("decode_step", k=RANK0, moved={R3}, ends=set(), quick=False)
+    shown = script.do("decode_step", k=RANK0, moved={R3}, ends=set(), quick=set())
     assert list(shown.ranks[RANK0].decode.reserving) == [R3]
     assert shown.ranks[RANK0].gate.refused == set()
-    shown = script.do("decode_step", k=RANK0, moved={R1, R3}, ends=set(), quick=False)
+    shown = script.do("decode_step", k=RANK0, moved={R1, R3}, ends=set(), quick=set())
     assert shown.ranks[RANK0].scheduler.running == {R1, R2}
     assert shown.ranks[RANK0].gate.refused == {R3}
 

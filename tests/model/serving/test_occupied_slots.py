@@ -226,7 +226,7 @@ def test_what_counts_on_the_decode_role(case: Decode, release: str) -> None:
         s.ranks[RANK0].scheduler.in_flight = Batch.NONE
         s.ranks[RANK0].decode.reserving.append(R2)
 
-    shown = run.edit(put).do("decode_step", k=RANK0, moved={R2, *case.moved}, ends=set(), quick=False)
+    shown = run.edit(put).do("decode_step", k=RANK0, moved={R2, *case.moved}, ends=set(), quick=set())
     assert counted(shown) == ({A} if case.counts else set())
 
 
@@ -241,6 +241,6 @@ def test_while_a_row_is_retracted_the_decode_role_asks_nobody() -> None:
         s.ranks[RANK0].decode.retracted.append(R1)
         s.ranks[RANK0].decode.reserving.append(R2)
 
-    shown = run.edit(put).do("decode_step", k=RANK0, moved={R2}, ends=set(), quick=False)
+    shown = run.edit(put).do("decode_step", k=RANK0, moved={R2}, ends=set(), quick=set())
     assert counted(shown) == set()
     assert list(shown.ranks[RANK0].decode.reserving) == [R2]
