@@ -57,9 +57,10 @@ def conform(
 ) -> int:
     """Walk through the model at random and drive an implementation along, comparing after each step.
 
-    The steps are shared among the scenarios. At a difference the shortest way to it that is found is
-    printed. With --on sglang DIR holds the release as 'pip install --no-deps --target DIR sglang==X' lays
-    it; the model's steps that are not driven there are named.
+    The steps are shared among the scenarios. At a difference a shortest way to one is printed; where
+    there are too many ways to go through, a short one, and that it is no more than that. With --on sglang
+    DIR holds the release as 'pip install --no-deps --target DIR sglang==X' lays it; the model's steps
+    that are not driven there are named.
 
     Exit status: 0 if there is no difference, 1 if there is one, 4 if the harness around real code failed.
     """
@@ -122,4 +123,11 @@ def told(found: Conformance, scenario: str, on: str) -> str:
     if found.difference is None:
         return f"{head}: no difference"
     way = [f"  {i}. {call(step)}" for i, step in enumerate(found.path, 1)]
-    return "\n".join([f"{head}: differs at {found.difference}", *way])
+    return "\n".join([f"{head}: differs at {found.difference}", *way, how_short(found.shortest)])
+
+
+def how_short(proven: bool) -> str:
+    """What is known of the length of a way to a difference."""
+    if proven:
+        return "  no shorter way ends in a difference"
+    return "  made short by leaving steps out; not every shorter way was gone through"

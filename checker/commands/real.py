@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from slotproof.checker.commands.conform import how_short
 from slotproof.checker.usage import UsageProblem
 
 
@@ -80,7 +81,7 @@ def walked(found: Mapping[str, Any], scenario: str, version: str) -> str:
     if found["difference"] is None:
         return f"{head}: no difference{without}"
     way = [f"  {i}. {step}" for i, step in enumerate(found["path"], 1)]
-    return "\n".join([f"{head}: differs at {found['difference']}", *way])
+    return "\n".join([f"{head}: differs at {found['difference']}", *way, how_short(found["shortest"])])
 
 
 def _folder(folder: Path | None, fetched: str | None) -> Path:

@@ -97,6 +97,7 @@ def run_walks(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
         "actions": found.actions,
         "difference": None if found.difference is None else str(found.difference),
         "path": [call(step) for step in found.path],
+        "shortest": found.shortest,
         "left_out": sorted({*without.values(), *(SWITCHED_OFF[n][1] for n in off)}),
     }
 

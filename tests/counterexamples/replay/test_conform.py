@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from slotproof.checker.cli import main
+from slotproof.checker.commands.conform import told
 from slotproof.counterexamples.replay.conform import Conformance, conform
 from slotproof.counterexamples.replay.reference import ReferenceTarget
 from slotproof.model.releases import Release, release
@@ -105,7 +106,29 @@ def test_the_command_prints_the_shortest_way_to_a_difference(monkeypatch: pytest
         "  1. arrive",
         "  2. abort",
         "  3. echo",
+        "  no shorter way ends in a difference",
     ]
+
+
+def test_a_way_is_as_short_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever walk has come upon the difference; leaving steps out alone ends with longer ways."""
+    from tests.counterexamples.replay.slips import releases_on_every_echo
+
+    releases_on_every_echo(monkeypatch)
+    walks = [walked("overlap-cancel", "0.5.20", 3_000, seed) for seed in range(4)]
+    assert {(len(found.path), found.shortest) for found in walks} == {(3, True)}
+
+
+def test_a_way_that_is_not_gone_through_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any run left to search with."""
+    from tests.counterexamples.replay.slips import releases_on_every_echo
+
+    monkeypatch.setattr("slotproof.counterexamples.replay.shorter.MOST_RUNS", 0)
+    releases_on_every_echo(monkeypatch)
+    found = walked("overlap-cancel", "0.5.20", 3_000, 1)
+    assert found.difference is not None
+    assert not found.shortest
+    assert "not every shorter way was gone through" in told(found, "overlap-cancel", "reference")
 
 
 @pytest.mark.parametrize(
