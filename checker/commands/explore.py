@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -224,16 +227,30 @@ def _serve(ground: Ground, port: int | None, no_browser: bool) -> int:
 
     def ready(address: str) -> None:
         click.echo(f"The explorer is at {address} (Ctrl-C ends it)")
-        if not (no_browser or _opened(address)):
-            click.echo("No browser could be started; open the address in one on this machine.", err=True)
+        if not no_browser:  # a browser may run in the foreground, and the page has to answer meanwhile
+            threading.Thread(target=_show, args=(address,), daemon=True).start()
 
     serve(ground, on, ready)
     return 0
 
 
+def _show(address: str) -> None:
+    if not _opened(address):
+        port = address.rstrip("/").rpartition(":")[2]
+        click.echo(
+            "No browser could be started: open the address in one on this machine, or on another after"
+            f" 'ssh -L {port}:127.0.0.1:{port} HOST'.",
+            err=True,
+        )
+
+
 def _opened(address: str) -> bool:
+    """Open a browser that draws the page. One of a terminal runs no scripts, and is not asked."""
     import webbrowser
 
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in screens):
+        return False
     try:
         return webbrowser.open(address)
     except webbrowser.Error:

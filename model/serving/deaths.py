@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from slotproof.model.language import Set
 from slotproof.model.language.telling import Happened
-from slotproof.model.serving.manager import pinned_count
 from slotproof.model.serving.phrases import enumerated, own, rows_with, these, verb
 from slotproof.model.serving.server import Server
-from slotproof.model.serving.vocabulary import BASE, Adapter, Rank, Request, slots
+from slotproof.model.serving.vocabulary import BASE, Adapter, Rank, Request, pinned, slots
 
 
 def died(h: Happened[Server]) -> list[str]:
@@ -82,10 +81,10 @@ def unknown_to_fit_test(h: Happened[Server], k: Rank) -> list[str]:
     named = [a for a in Adapter if a in lost(h, k) and (own(h.before, rank, a) or a in rank.loader.pending)]
     if not named:
         return []
-    count = pinned_count(rank.manager)
+    known = pinned - rank.manager.gone
     return [
-        f"because {count} adapter{verb(count, ' is', 's are')} pinned, the fit test looks each one up that it"
-        f" counts, and {enumerated([still_named(h, k, a) for a in named])}, has left the catalogue{at(k)}"
+        f"because {these(known)} {verb(len(known), 'is', 'are')} pinned, the fit test looks each one up that"
+        f" it counts, and {enumerated([still_named(h, k, a) for a in named])}, has left the catalogue{at(k)}"
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slotproof.model.language import Map, Set
 from slotproof.model.language.drawing import Bar, Group, Texture
+from slotproof.model.serving.decode import gate_on_reservation
 from slotproof.model.serving.decode_queues import DecodeQueues
 from slotproof.model.serving.front import use_count
 from slotproof.model.serving.layers import targets
@@ -17,9 +18,11 @@ from slotproof.model.serving.vocabulary import (
     Loading,
     Rank,
     Request,
+    Role,
     data_parallel,
     loading,
     pinned,
+    role,
     slots,
     unloadable,
 )
@@ -57,14 +60,16 @@ def listed(items: Set[Request] | Set[Adapter]) -> str:
 def streams(s: Server, k: Rank) -> Group:
     """What the gate answers in this step, the copies on the load stream, and the forwards."""
     rank = s.ranks[k]
-    rows = (
-        ["gate", "forward"] if loading is Loading.SYNCHRONOUS else ["gate", "load stream", "compute stream"]
-    )
+    asks = role is not Role.DECODE or gate_on_reservation()
+    rows = ["gate"] if asks else []
+    rows += ["forward"] if loading is Loading.SYNCHRONOUS else ["load stream", "compute stream"]
     bars = gate(rank)
     if loading is Loading.BACKGROUND:
         bars += copies(rank.loader, rank.gate.overwritten)
     bars += forward(s, rank, rows[-1])
-    return Group(of_rank("Gate and streams", k), bars, tuple(rows), legend=STREAM_LEGEND)
+    return Group(
+        of_rank("Gate and streams" if asks else "Streams", k), bars, tuple(rows), legend=STREAM_LEGEND
+    )
 
 
 STREAM_LEGEND = (

@@ -61,7 +61,11 @@ def telling(h: Happened[Server]) -> list[str]:
 def queued_at(h: Happened[Server]) -> list[str]:
     """Which process gets a new request, where there are several."""
     new = {k for k in Rank if queued(h.after.ranks[k].scheduler) - queued(h.before.ranks[k].scheduler)}
-    return [f"That of {enumerated([str(k) for k in Rank if k in new])}."] if new and len(Rank) > 1 else []
+    return (
+        [f"It is the scheduler of {enumerated([str(k) for k in Rank if k in new])}."]
+        if new and len(Rank) > 1
+        else []
+    )
 
 
 def aborted(h: Happened[Server], r: Request) -> list[str]:

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -59,14 +60,26 @@ def test_the_longest_gallery_trace_fits_and_says_what_is_known_of_it(run: Run, t
     assert data["notices"] == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+@pytest.fixture
+def read_only(tmp_path: Path) -> Path:
+    """A folder that nobody writes to: root writes into any of its own, but into none of the kernel's."""
+    if os.geteuid() == 0:
+        if not Path("/sys").is_dir():
+            pytest.skip("root writes everywhere, and there is no /sys")
+        return Path("/sys")
+    folder = tmp_path / "not-mine"
+    folder.mkdir()
+    folder.chmod(0o500)
+    return folder
+
+
 @pytest.mark.usefixtures("trace")
-def test_a_folder_that_cannot_be_written_is_an_error_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine").chmod(0o500)
-    result = run("explore", TRACE, "--html", "mine/page.html")
+def test_a_folder_that_cannot_be_written_is_an_error_line(run: Run, read_only: Path) -> None:
+    result = run("explore", TRACE, "--html", str(read_only / "page.html"))
     assert result.exit_code == 2
-    assert "mine/page.html: the page cannot be written: Permission denied" in result.stderr
+    assert f"{read_only / 'page.html'}: the page cannot be written: " in result.stderr
+    assert "name a file in a folder that is yours" in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.usefixtures("trace")
@@ -139,13 +152,15 @@ def test_a_file_that_was_edited_is_refused_with_the_step(run: Run, trace: Path) 
 # -- live ------------------------------------------------------------------------------------------------
 
 
-def served(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+def served(folder: Path, *arguments: str, **more: str) -> tuple[subprocess.Popen[str], str]:
     """``slotproof explore`` in a process of its own, and the address that it prints."""
     pytest.importorskip("uvicorn", reason="the extra [explore] is not installed")
-    command = [sys.executable, "-m", "slotproof.checker", "explore", *arguments, "--no-browser"]
+    command = [sys.executable, "-m", "slotproof.checker", "explore", *arguments]
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    without = {name: value for name, value in os.environ.items() if name not in screens}
     started = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**without, "PYTHONUNBUFFERED": "1", **more},
     )  # fmt: skip
     assert started.stdout is not None
     line = started.stdout.readline()
@@ -165,8 +180,8 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 @pytest.mark.usefixtures("trace")
 def test_two_explorers_at_once_and_a_port_that_is_taken(run: Run, tmp_path: Path) -> None:
-    one, first = served(tmp_path, TRACE)
-    other, second = served(tmp_path, "--system", "my_shop.py:shop")
+    one, first = served(tmp_path, TRACE, "--no-browser")
+    other, second = served(tmp_path, "--system", "my_shop.py:shop", "--no-browser")
     try:
         assert first != second
         page = urllib.request.urlopen(first, timeout=60).read().decode()
@@ -181,6 +196,44 @@ def test_two_explorers_at_once_and_a_port_that_is_taken(run: Run, tmp_path: Path
     finally:
         ends = [ended(one), ended(other)]
     assert ends == [(0, ""), (0, "")]
+
+
+def test_without_a_browser_the_address_is_enough_to_go_on(trace: Path, read_only: Path) -> None:
+    """Neither a browser nor a folder to write to is needed."""
+    process, address = served(read_only, str(trace), "--system", str(trace.parents[1] / "my_shop.py:shop"))
+    try:
+        assert "room-for-more is violated" in urllib.request.urlopen(address, timeout=60).read().decode()
+    finally:
+        status, errors = ended(process)
+    assert status == 0
+    port = address.rstrip("/").rpartition(":")[2]
+    assert errors == (
+        "No browser could be started: open the address in one on this machine, or on another after"
+        f" 'ssh -L {port}:127.0.0.1:{port} HOST'.\n"
+    )
+
+
+@pytest.mark.usefixtures("trace")
+def test_a_browser_gets_the_address_and_may_stay_in_the_foreground(tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    asked = tmp_path / "asked"
+    browser.write_text(
+        '#!/bin/sh\necho "$$ $1" > asked.tmp && mv asked.tmp asked\nexec sleep 99 > /dev/null 2>&1\n'
+    )
+    browser.chmod(0o700)
+    process, address = served(tmp_path, TRACE, BROWSER=f"{browser} %s")
+    try:
+        assert urllib.request.urlopen(address, timeout=60).status == 200
+        for _ in range(600):
+            if asked.exists():
+                break
+            time.sleep(0.1)
+        number, got = asked.read_text().split()
+        assert got == address
+    finally:
+        status, errors = ended(process)
+    assert (status, errors) == (0, "")
+    os.kill(int(number), signal.SIGTERM)  # it has been in the foreground all the time
 
 
 @pytest.mark.usefixtures("trace")

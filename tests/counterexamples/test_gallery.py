@@ -39,7 +39,7 @@ LAST = {
     "overlap-cancel.no-slot-leak.0.5.12.post1": "A, whose copy has ended but is still in the loader's table,"
     " though no request names it any more",
     "finish-unload.no-crash-fit-test-unknown-adapter.0.5.13.post1": "There the process dies"
-    " (fit-test-unknown-adapter): because 1 adapter is pinned, the fit test looks each one up that it counts,"
+    " (fit-test-unknown-adapter): because C is pinned, the fit test looks each one up that it counts,"
     " and A, which r1, finished and not swept, still names, has left the catalogue.",
     "idle-rank.fresh-batch-info.0.5.16": "rank0: It has no rows, and runs an idle forward. The batch metadata"
     " that every layer reads is left over from an earlier forward.",

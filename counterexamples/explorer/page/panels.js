@@ -145,7 +145,7 @@ function happens(at) {
 const since = (bar, at) => (bar.since < at ? `, since ${bar.since ? `step ${bar.since}` : "the start"}` : "");
 
 /* What the drawing points out, with the step since which it stands. */
-const odd = (at) => barsAt(at).filter((b) => b.odd).map((b) => `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}${since(b, at)}`);
+const odd = (at) => barsAt(at).filter((b) => b.odd).map((b) => `${b.band}, ${b.row}: ${b.text}${since(b, at)}${b.mark ? ` – ${b.mark}` : ""}`);
 
 /* A row by its name, with that of its band where another band has a row of this name. */
 function nameOf(bar) {
@@ -255,7 +255,7 @@ function blocked(choice) {
 
 function fillWords(at) {
   parts.words.box.lastChild.replaceChildren(...barsAt(at).map((b) => el("li", {},
-    `${b.band}, ${b.row}: ${b.text}${b.mark ? ` – ${b.mark}` : ""}${b.passing ? "" : since(b, at)}`)));
+    `${b.band}, ${b.row}: ${b.text}${b.passing ? "" : since(b, at)}${b.mark ? ` – ${b.mark}` : ""}`)));
 }
 
 const inFull = (step) => [step.sentence, ...step.told].join(" ");
