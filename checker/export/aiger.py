@@ -36,8 +36,8 @@ from slotproof.model.language.types import bits
 MODEL_ERROR = "model-error"
 """The bad literal of runs that leave the model, where there can be any."""
 
-BEGUN = "begun"
-"""The latch that says that an initial action has chosen the initial state."""
+BEGUN = "(begun)"
+"""The latch that says that an initial action has chosen the initial state; no cell has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def aiger(program: Program, choices: Sequence[int], properties: Sequence[str]) -
     ``KeyError`` for a property that the program does not have; ``ExportError`` where no run begins, so that
     every property of the circuit would hold.
     """
-    return _Writer(program, choices).circuit(properties)
+    return _Writer(program, choices).circuit(tuple(dict.fromkeys(properties)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,27 @@ class _Asked:
     wrong: Literal
 
 
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked. ``strays`` says that a step leaves the model, ``lost`` that the question about a state
+    does; ``terms`` are all nodes that the answers rest on, operands first."""
+
+    asked: tuple[_Asked, ...]
+    strays: Literal
+    lost: Literal
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wires:
+    """The literals of a circuit: of any term of the relation, of the state's bits, of what is remembered."""
+
+    of: Callable[[Literal], int]
+    begun: int
+    state: tuple[tuple[int, ...], ...]
+    memory: tuple[int, ...]
+
+
 class _Writer:
     def __init__(self, program: Program, choices: Sequence[int]) -> None:
         self._program = program
@@ -143,7 +164,6 @@ class _Writer:
             b.conj(chosen, r.init_error),
             tuple(r.state[i].terms(b, r.init_state[i]) for i in stored),
         )
-
         valid = r.valid(r.initial_moves)
         if not satisfiable(b, [b.conj(valid, x) for x in (self._start.possible, self._start.strays)]):
             raise ExportError("there is no initial state, so that whatever is asked of it would hold")
@@ -179,47 +199,44 @@ class _Writer:
 
     def circuit(self, properties: Sequence[str]) -> Circuit:
         """The circuit that asks about these."""
-        b = self._booleans
-        bads = [bad for name in properties for bad in self._relation.bads(name, before=True)]
-        asked = [_asked(b, name, [x for x in bads if x.property == name], self._clean) for name in properties]
-        errors = b.any([x.error for x in bads if x.over == "state"])
-        in_step = b.any([x.error for x in bads if x.over == "step"])
-        strays = b.disj(self._step.strays, b.conj(self._clean, in_step))
-        step = _Step(self._step.possible, strays, self._step.after)
-        start = self._start
-        terms = [x for s in (start, step) for x in (s.possible, s.strays, *(t for c in s.after for t in c))]
-        used = b.reachable([*terms, errors, *(a.wrong for a in asked)])
-        inputs = list(self._inputs(used))
-        can_stray = (start.strays, step.strays, errors) != (FALSE, FALSE, FALSE)
-        remembered = [a.name for a in asked if a.over == "step"]
-        graph = Graph(
-            [name for code in inputs for name in code.names],
-            [*self._latches(), *(Latch(f"violated {n}") for n in remembered), *[Latch("stray")] * can_stray],
-        )
-        bit = map(graph.input, range(len(graph.inputs)))
-        values: dict[Literal, int] = {}
-        for code in inputs:
-            values.update(_read(graph, code, list(islice(bit, len(code.names)))))
-        latch = map(graph.latch, range(len(graph.latches)))
-        begun = next(latch) if self._program.initial else ALWAYS
-        state = [list(islice(latch, len(code.names))) for code in self._state]
-        for code, held in zip(self._state, state, strict=True):
-            values.update(_read(graph, code, held))
-        of = _translation(b, graph, used, values)
-        following = self._following(graph, of, begun, state)
-        bads_: list[Bad] = []
-        for a in asked:
-            now = graph.both(begun, of(a.wrong))
+        question = self._question(properties)
+        inputs = list(self._inputs(question.terms))
+        can_stray = (question.strays, question.lost, self._start.strays) != (FALSE, FALSE, FALSE)
+        remembered = [f"(violated {a.name})" for a in question.asked if a.over == "step"]
+        memory = [Latch(name) for name in (*remembered, *["(stray)"] * can_stray)]
+        graph = Graph([name for code in inputs for name in code.names], [*self._latches(), *memory])
+        wires = self._wires(graph, inputs, question.terms)
+        following = self._following(graph, wires)
+        bads: list[Bad] = []
+        memories = iter(wires.memory)
+        for a in question.asked:
+            now = graph.both(wires.begun, wires.of(a.wrong))
             if a.over == "step":
-                seen = next(latch)
+                seen = next(memories)
                 following.append(graph.any([seen, now]))
                 now = seen
-            bads_.append(Bad(a.name, now))
+            bads.append(Bad(a.name, now))
         if can_stray:
-            strayed = next(latch)
-            following.append(graph.any([strayed, graph.choose(begun, of(step.strays), of(start.strays))]))
-            bads_.append(Bad(MODEL_ERROR, graph.any([strayed, graph.both(begun, of(errors))])))
-        return Circuit(graph, tuple(following), tuple(bads_), tuple(self._comment(inputs)))
+            strayed = next(memories)
+            strays = graph.choose(wires.begun, wires.of(question.strays), wires.of(self._start.strays))
+            following.append(graph.any([strayed, strays]))
+            lost = graph.both(wires.begun, wires.of(question.lost))
+            bads.append(Bad(MODEL_ERROR, graph.any([strayed, lost])))
+        return Circuit(graph, tuple(following), tuple(bads), tuple(self._comment(inputs)))
+
+    def _question(self, properties: Sequence[str]) -> _Question:
+        b, start, step = self._booleans, self._start, self._step
+        bads = {name: self._relation.bads(name, before=True) for name in properties}
+        asked = tuple(_asked(b, name, found, self._clean) for name, found in bads.items())
+        errors = [(bad.over, bad.error) for found in bads.values() for bad in found]
+        lost = b.any([x for over, x in errors if over == "state"])
+        in_step = b.any([x for over, x in errors if over == "step"])
+        strays = b.disj(step.strays, b.conj(self._clean, in_step))
+        of_steps = [
+            x for s in (start, step) for x in (s.possible, s.strays, *(t for c in s.after for t in c))
+        ]
+        terms = b.reachable([*of_steps, strays, lost, *(a.wrong for a in asked)])
+        return _Question(asked, strays, lost, tuple(terms))
 
     def _latches(self) -> Iterator[Latch]:
         """The state; where no initial action chooses it, with its values at the start."""
@@ -231,19 +248,29 @@ class _Writer:
                 start = code.bits(Graph([], []), [ALWAYS if t == TRUE else NEVER for t in terms])
             yield from (Latch(n, x == ALWAYS) for n, x in zip(code.names, start, strict=True))
 
-    def _following(
-        self, graph: Graph, of: Callable[[Literal], int], begun: int, state: Sequence[Sequence[int]]
-    ) -> list[int]:
+    def _wires(self, graph: Graph, inputs: Sequence[_Code], terms: Sequence[int]) -> _Wires:
+        values: dict[Literal, int] = {}
+        bit = map(graph.input, range(len(graph.inputs)))
+        for code in inputs:
+            values.update(_read(graph, code, list(islice(bit, len(code.names)))))
+        latch = map(graph.latch, range(len(graph.latches)))
+        begun = next(latch) if self._program.initial else ALWAYS
+        state = tuple(tuple(islice(latch, len(code.names))) for code in self._state)
+        for code, held in zip(self._state, state, strict=True):
+            values.update(_read(graph, code, held))
+        return _Wires(_translation(self._booleans, graph, terms, values), begun, state, tuple(latch))
+
+    def _following(self, graph: Graph, wires: _Wires) -> list[int]:
         """What the latches of the state are after a frame."""
-        step, start = self._step, self._start
+        step, start, of = self._step, self._start, wires.of
         opens = of(start.possible)
-        following = [graph.any([begun, opens])] if self._program.initial else []
-        for code, held, after, first in zip(self._state, state, step.after, start.after, strict=True):
+        following = [graph.any([wires.begun, opens])] if self._program.initial else []
+        for code, held, after, first in zip(self._state, wires.state, step.after, start.after, strict=True):
             moved = code.bits(graph, [of(x) for x in after])
             opened = code.bits(graph, [of(x) for x in first]) if self._program.initial else held
             for old, new, initial in zip(held, moved, opened, strict=True):
                 stepped = graph.choose(of(step.possible), new, old)
-                following.append(graph.choose(begun, stepped, graph.choose(opens, initial, old)))
+                following.append(graph.choose(wires.begun, stepped, graph.choose(opens, initial, old)))
         return following
 
     # What a reader has to know

@@ -129,7 +129,7 @@ class _Lines:
 
 def remembers(name: str) -> bool:
     """Whether a latch only remembers what has happened."""
-    return name == "stray" or name.startswith("violated ")
+    return name == "(stray)" or name.startswith("(violated ")
 
 
 @dataclass

@@ -10,7 +10,18 @@ from hypothesis import HealthCheck, given, note, reject, settings
 from slotproof.checker.export.aiger import BEGUN, MODEL_ERROR, Circuit, aiger
 from slotproof.checker.export.errors import ExportError
 from slotproof.checker.runs import names_of
-from slotproof.model.language import System
+from slotproof.model.language import (
+    Annotated,
+    Range,
+    State,
+    System,
+    action,
+    field,
+    initial,
+    invariant,
+    require,
+    step_invariant,
+)
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
 from tests.checker.export.circuits import reached, read
@@ -105,6 +116,54 @@ def test_a_property_that_there_is_not() -> None:
 @pytest.mark.parametrize("system", [ending, leaving], ids=lambda s: s.name)
 def test_runs_that_end_are_asked_about_to_their_end(system: System) -> None:
     check(compile_system(system), ())
+
+
+class Awkward(State):
+    """Names of one's own that the circuit has uses for, and a number of more values than are listed."""
+
+    begun: bool = field(False, "whether it has begun")
+    stray: Annotated[int, Range(-20, 20)] = field(-20, "a number of many values")
+
+
+@initial
+def begin(s: Awkward, n: Annotated[int, Range(-20, 12)]) -> None:
+    """At any number that is large enough."""
+    require(n > 3)
+    s.stray = n
+
+
+@action
+def grow(s: Awkward, by: Annotated[int, Range(1, 18)]) -> None:
+    """A parameter of many values, not a power of two of them."""
+    require(s.stray + by < 21 or by == 18)
+    s.stray += by
+    s.begun = not s.begun
+
+
+@invariant
+def not_twelve(s: Awkward) -> bool:
+    """False at once."""
+    return s.stray != 12
+
+
+@step_invariant(on=grow)
+def small_steps(before: Awkward, after: Awkward, by: Annotated[int, Range(1, 18)]) -> bool:
+    """False after one step."""
+    return by < 17 or before.begun
+
+
+def test_names_and_numbers_of_every_kind() -> None:
+    check(
+        compile_system(
+            System("awkward", Awkward, initial=[begin], actions=[grow], properties=[not_twelve, small_steps])
+        ),
+        (),
+    )
+
+
+def test_a_property_that_is_named_twice_is_asked_once() -> None:
+    circuit = aiger(compile_system(ending), (), ["deadlock", "never-six", "deadlock"])
+    assert [bad.name for bad in circuit.bads] == ["deadlock", "never-six"]
 
 
 @pytest.mark.parametrize("known", SMALL, ids=lambda k: k.name)
