@@ -264,24 +264,28 @@ def reserved(h: Happened[Server], before: Process, after: Process) -> list[str]:
 
 def arrived(h: Happened[Server], before: Process, after: Process) -> list[str]:
     """KV that has arrived, and what becomes of the requests that it was for."""
-    waiting, found = set(before.scheduler.waiting), []
+    waiting, found = queued(before.scheduler), []
     there = {
         r for r in before.decode.transferring if r not in after.decode.transferring
     } - before.decode.broken
-    if there:
-        found.append(f"The KV of {these(there)} has arrived.")
-    new = (there | waiting | set(before.decode.retracted)) & after.forward.rows
+    rows, still = after.forward.rows, queued(after.scheduler)
+    at_once = (there | waiting) - rows - after.scheduler.running - still if h.crash is None else set()
+    complete = there & (after.decode.complete | at_once) - before.scheduler.to_finish
+    if there - complete:
+        found.append(f"The KV of {these(there - complete)} has arrived.")
+    if complete:
+        found.append(f"The KV of {these(complete)} has arrived, and the last token with it.")
+    new = (there | waiting | set(before.decode.retracted)) & rows
     if new:
         found.append(f"{these(new)} {verb(len(new), 'becomes a row', 'become rows')} of the batch.")
-    still = {r for r in Request if r in after.scheduler.waiting}
     if still:
         found.append(f"{these(still)} {verb(len(still), 'waits', 'wait')} for a free row.")
-    at_once = (there | waiting) - after.forward.rows - after.scheduler.running - still
-    if h.crash is None and at_once:
-        found.append(
-            f"{these(at_once)} {verb(len(at_once), 'leaves', 'leave')} without a decode: its last token"
-            " is there already."
-        )
+    for who, why in (
+        (at_once - before.scheduler.to_finish, ""),
+        (at_once & before.scheduler.to_finish, ", aborted,"),
+    ):
+        if who:
+            found.append(f"{these(who)}{why} {verb(len(who), 'leaves', 'leave')} without a decode.")
     return found
 
 
