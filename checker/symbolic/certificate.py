@@ -3,7 +3,8 @@
 The file states the relation of one system, the invariant of each stage, and questions. The proof is
 right if the answer to every question is ``unsat``:
 
-- of an invariant: it is not false in an initial state, no step leads out of it, and nothing wrong is in it;
+- of an invariant: it is not false in an initial state, no step leads out of it, and nothing wrong is in it,
+  asked of each action, of each lemma that it consists of, and of steps in which none of the actions runs;
 - of an induction of depth k: nothing is wrong within k steps from an initial state, and k different
   states in which nothing is wrong do not lead to one in which something is.
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,10 +27,11 @@ from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.model.language.program import Program
 
-VERSION = 1
+VERSION = 2
 HEADER = "(set-info :slotproof-certificate "
 INVARIANT = "; invariant of stage "
 SEAL = "; sha256 "
+ALL_OF = "(and\n"
 
 
 class Refused(Exception):
@@ -141,6 +144,22 @@ def _is_one_term(text: str) -> bool:
     return depth == 0 and not quoted and terms == 1
 
 
+def parts_of(formula: str) -> list[str]:
+    """The parts of an invariant that is written as all of several, one after the other; or the whole."""
+    if not formula.startswith(ALL_OF) or not _is_one_term(formula):
+        return [formula]
+    parts: list[str] = []
+    depth = 0
+    for line in formula.removeprefix(ALL_OF).removesuffix(")").splitlines():
+        if depth == 0:
+            parts.append(line)
+        else:
+            parts[-1] += f"\n{line}"
+        bare = re.sub(r"\|[^|]*\|", "", line)
+        depth += bare.count("(") - bare.count(")")
+    return parts
+
+
 def _choices(program: Program, choices: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"{p.name}={p.alternatives[c]}" for p, c in zip(program.decisions, choices, strict=True))
 
@@ -179,6 +198,10 @@ def _lines(
             yield from stage.formula.split("\n")
             yield ")"
             yield "; end"
+            for place, part in enumerate(parts_of(stage.formula)):
+                yield f"(define-fun invariant{number}.{place} ({parameters}) Bool"
+                yield part
+                yield ")"
     writer = _Terms(asked)
     yield f"(define-fun valid ({parameters}) Bool"
     yield writer.valid()
@@ -189,7 +212,7 @@ def _lines(
     for number, (stage, question) in enumerate(zip(proof, asked, strict=True)):
         yield f"; {', '.join(stage.properties)}"
         if isinstance(stage, Invariant):
-            yield from writer.invariant(number, question, known)
+            yield from writer.invariant(number, len(parts_of(stage.formula)), question, known)
         else:
             yield from writer.induction(question, stage.depth, known)
         known.append(question.wrong ^ 1)
@@ -211,7 +234,8 @@ class _Terms:
             *q.after,
             *q.variables,
         ]
-        self._places = self._booleans.reachable([*roots, *(a.wrong for a in asked)])
+        chosen = [m.chosen for m in q.relation.moves]
+        self._places = self._booleans.reachable([*roots, *chosen, *(a.wrong for a in asked)])
 
     def at(self, time: int) -> Iterator[str]:
         """The variables and terms of the step from state number ``time``."""
@@ -258,21 +282,37 @@ class _Terms:
     def _applied(self, name: str, values: Sequence[Literal], time: int) -> str:
         return f"({name} {self._all(values, time)})" if values else name
 
-    def invariant(self, number: int, q: Safety, known: Sequence[Literal]) -> Iterator[str]:
-        """The questions about an invariant. It speaks of states alone whose variables stand for values;
-        that there are no others is part of it."""
+    def invariant(self, number: int, parts: int, q: Safety, known: Sequence[Literal]) -> Iterator[str]:
+        """The questions about an invariant of so many parts. It speaks of states alone whose variables stand
+        for values; that there are no others is part of it."""
+        names = [f"invariant{number}.{i}" for i in range(parts)] + ["valid"]
 
         def inside(values: Sequence[Literal]) -> str:
-            both = (self._applied(f"invariant{number}", values, 0), self._applied("valid", values, 0))
-            return f"(and {' '.join(both)})"
+            return f"(and {' '.join(self._applied(name, values, 0) for name in names)})"
 
         here = [inside(q.variables), *(self._term(x, 0) for x in known)]
         possible = self._term(q.possible, 0)
         yield from _ask("an initial action fails", [self._term(q.start.error, 0)])
         start = self._term(q.start.possible, 0)
         yield from _ask("false in an initial state", [start, f"(not {inside(q.start.values)})"])
-        yield from _ask("a step leads out", [*here, possible, f"(not {inside(q.after)})"])
-        yield from _ask("something wrong is inside", [*here, self._term(q.wrong, 0)])
+        wrong = self._term(q.wrong, 0)
+        for name in names:
+            yield f"(define-fun after.{number}.{name} () Bool {self._applied(name, q.after, 0)})"
+        for action, case in self._cases(q):
+            yield f"; with {action}"
+            yield from _begin([*here, *case])
+            yield from _ask("something wrong is inside", [wrong])
+            yield f"(assert {possible})"
+            for name in names:
+                yield from _ask("a step leads out", [f"(not after.{number}.{name})"])
+            yield "(pop 1)"
+
+    def _cases(self, q: Safety) -> Iterator[tuple[str, list[str]]]:
+        """Each action, as the condition that it runs; and what is left, that none of them does."""
+        chosen = [(m.action.name, m.chosen) for m in q.relation.moves]
+        for name, literal in chosen:
+            yield name, [self._term(literal, 0)]
+        yield "no action", [self._term(literal ^ 1, 0) for _, literal in chosen]
 
     def induction(self, q: Safety, depth: int, known: Sequence[Literal]) -> Iterator[str]:
         """The questions about an induction: one for each length from the start, and one from anywhere."""
@@ -305,10 +345,14 @@ def _differs(left: str, right: str) -> str:
 
 def _ask(question: str, assertions: Sequence[str]) -> Iterator[str]:
     yield f"; {question}?"
-    yield "(push 1)"
-    yield from (f"(assert {x})" for x in assertions)
+    yield from _begin(assertions)
     yield "(check-sat)"
     yield "(pop 1)"
+
+
+def _begin(assertions: Sequence[str]) -> Iterator[str]:
+    yield "(push 1)"
+    yield from (f"(assert {x})" for x in assertions)
 
 
 def quoted(name: str) -> str:

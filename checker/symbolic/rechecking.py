@@ -16,6 +16,7 @@ from slotproof.checker.symbolic.certificate import Refused, proof_of, questions,
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.solving import Budget, Stopped, in_thread
+from slotproof.checker.symbolic.strengthening import TACTIC
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import NotEnabled
@@ -30,7 +31,7 @@ SCOPE = 400
 EACH = 16
 """With how many arguments an action is tried in a state: with all, if there are no more."""
 
-TRIES = 6000
+TRIES = 4000
 """How many actions are tried in all."""
 
 
@@ -64,15 +65,44 @@ def _unsat(solver: str, answers: Sequence[str], asked: int) -> None:
 
 
 def in_z3(text: str, budget: Budget) -> list[str]:
-    """Z3's answers to the questions of a certificate, in a context of their own."""
+    """Z3's answers to the questions of a certificate, in a context of their own.
+
+    Each question is asked by itself, of Z3's SAT solver: what an action leaves as it is falls out then.
+    """
     context = z3.Context()
     try:
-        said = in_thread(context, budget, lambda: z3.Z3_eval_smtlib2_string(context.ref(), text))
+        asked = in_thread(context, budget, lambda: z3.parse_smt2_string(_conjunctions(text), ctx=context))
     except Stopped as error:
         if budget.exceeded():
             raise
         raise Refused("proves nothing: Z3 cannot read it") from error
-    return str(said).split()
+    return [_answer(context, budget, question) for question in asked]
+
+
+def _answer(context: Any, budget: Budget, question: Any) -> str:
+    solver = z3.Tactic(TACTIC, ctx=context).solver()
+    solver.set("ctrl_c", False)
+    solver.add(question)
+    return str(in_thread(context, budget, solver.check))
+
+
+def _conjunctions(text: str) -> str:
+    """The text with one assertion for each question in the place of scopes and commands."""
+    lines: list[str] = []
+    scopes: list[list[str]] = [[]]
+    for line in text.splitlines():
+        match line:
+            case "(push 1)":
+                scopes.append([])
+            case "(pop 1)":
+                scopes.pop()
+            case "(check-sat)":
+                lines.append(f"(assert (and true {' '.join(x for scope in scopes for x in scope)}))")
+            case _ if line.startswith("(assert "):
+                scopes[-1].append(line.removeprefix("(assert ").removesuffix(")"))
+            case _:
+                lines.append(line)
+    return "\n".join(lines)
 
 
 def in_cvc5(text: str) -> list[str]:

@@ -79,7 +79,9 @@ class Lemmas:
         """The invariant of the kept lemmas if nothing wrong happens in its states, or in a step from them."""
         if self._errs or any(self._goes_wrong(question, move) for move in self._moves()):
             return None
-        return Invariant(question.properties, smtlib(self._made.booleans, self.known()), 1, self.kept)
+        formulas = [smtlib(self._made.booleans, [x]) for x in self.known()]
+        formula = "\n".join(["(and", *formulas, ")"]) if formulas else "true"
+        return Invariant(question.properties, formula, 1, self.kept)
 
     def _keep(self) -> None:
         """Leave lemmas out until the others are kept."""

@@ -9,17 +9,18 @@ from slotproof.checker.symbolic import certificate
 from slotproof.checker.symbolic.certificate import Refused
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.proving import prove
-from slotproof.checker.symbolic.rechecking import recheck
+from slotproof.checker.symbolic.rechecking import in_z3, recheck
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import of_relation
 from slotproof.checker.symbolic.solving import Budget
-from slotproof.checker.symbolic.strengthening import Strengthening, strengthen, told
+from slotproof.checker.symbolic.strengthening import Strengthening, smtlib, strengthen, told
 from slotproof.checker.verdict import Holds, Limits, Unknown, Violated
+from slotproof.model.candidates import unload_sweeps_first
 from slotproof.model.language import Annotated, Range, State, System, action, field, invariant, require
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
 from slotproof.model.language.surface import Action, Property
-from slotproof.model.releases import release
+from slotproof.model.releases import Release, release
 from slotproof.properties import SCENARIOS
 
 no_limit = Budget(None, None)
@@ -132,6 +133,34 @@ def test_the_certificate_of_lemmas_is_right_and_another_of_them_is_not() -> None
         list(recheck(wrong, program, (), no_limit))
 
 
+def test_a_certificate_asks_of_each_lemma_and_action_by_itself() -> None:
+    program = compiled()
+    _, proof = prove(program, (), "never-five", helpers=["same", "even"])
+    (stage,) = proof
+    assert isinstance(stage, Invariant)
+    assert len(certificate.parts_of(stage.formula)) == len(stage.lemmas) == 2
+    text = certificate.written(program, (), proof, {})
+    cases = ("turn", "die_together", "no action")
+    assert all(f"; with {name}\n" in text for name in cases)
+    kept = len(stage.lemmas) + 1  # and that variables stand for values
+    assert text.count("(check-sat)") == 2 + len(cases) * (1 + kept)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_lemma_that_is_not_kept_is_found_wherever_it_stands(part: int) -> None:
+    program = compiled()
+    _, proof = prove(program, (), "never-five", helpers=["same", "even"])
+    (stage,) = proof
+    assert isinstance(stage, Invariant)
+    parts = certificate.parts_of(stage.formula)
+    made = relation(program, ())
+    parts[part] = smtlib(made.booleans, [made.holds_in("below-six", made.before)])
+    formula = "\n".join(["(and", *parts, ")"])
+    text = certificate.written(program, (), (Invariant(("never-five",), formula, 1),), {})
+    with pytest.raises(Refused, match="answers sat"):
+        list(recheck(text, program, (), no_limit))
+
+
 def test_lemmas_that_run_out_of_time_are_unknown() -> None:
     verdict, proof = prove(compiled(), (), "never-five", helpers=["same"], limits=Limits(seconds=0))
     assert isinstance(verdict, Unknown)
@@ -144,14 +173,14 @@ NEWEST = release("0.5.23")
 
 
 def server(
-    scenario: str, sizes: dict[str, object], *, lemmas_alone: bool = False
+    scenario: str, sizes: dict[str, object], *, lemmas_alone: bool = False, decided: Release = NEWEST
 ) -> tuple[Program, tuple[int, ...]]:
 
-    system = SCENARIOS[scenario].system(NEWEST, lemmas=True).with_parameters(**sizes)
+    system = SCENARIOS[scenario].system(decided, lemmas=True).with_parameters(**sizes)
     if lemmas_alone:
         system = replace(system, properties=tuple(SCENARIOS[scenario].lemmas))
     program = compile_system(system)
-    return program, program.choices({p.name: NEWEST.names()[p.name] for p in program.decisions})
+    return program, program.choices({p.name: decided.names()[p.name] for p in program.decisions})
 
 
 def test_the_fit_test_of_a_small_server_is_proven() -> None:
@@ -166,6 +195,26 @@ def test_the_fit_test_of_a_small_server_is_proven() -> None:
     verdict, proof = prove(program, choices, "no-crash-fit-test-unknown-adapter", helpers=lemmas)
     assert isinstance(verdict, Holds), verdict
     assert len(proof) == 1
+
+
+LARGE: dict[str, object] = {
+    "requests": 8,
+    "adapters": 6,
+    "slots": 4,
+    "names": {"*": ["base", "A", "B", "C", "D", "E"]},
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("decided", [NEWEST, unload_sweeps_first.candidate], ids=["0.5.23", "candidate"])
+@pytest.mark.parametrize("name", ["no-crash-fit-test-unknown-adapter", "slot-capacity"])
+def test_eight_requests_six_adapters_and_four_slots_are_proven(name: str, decided: Release) -> None:
+    program, choices = server("finish-unload", LARGE, decided=decided)
+    lemmas = [x.name for x in SCENARIOS["finish-unload"].lemmas]
+    verdict, proof = prove(program, choices, name, helpers=lemmas)
+    assert isinstance(verdict, Holds), verdict
+    text = certificate.written(program, choices, proof, {})
+    assert set(in_z3(text, no_limit)) == {"unsat"}
 
 
 @pytest.mark.deep
