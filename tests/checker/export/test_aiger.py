@@ -20,10 +20,12 @@ from slotproof.model.language import (
     initial,
     invariant,
     require,
+    some,
     step_invariant,
 )
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
+from slotproof.model.language.surface import Property
 from tests.checker.export.circuits import reached, read
 from tests.checker.symbolic import gym
 from tests.checker.symbolic.test_proving import ending, leaving, nowhere
@@ -140,6 +142,13 @@ def grow(s: Awkward, by: Annotated[int, Range(1, 18)]) -> None:
     s.begun = not s.begun
 
 
+@action
+def jump(s: Awkward, to: Annotated[int, Range(-3, 14)]) -> None:
+    """From the first number to any of eighteen, and to no other that the bits of such a number could mean."""
+    require(s.stray == 4)
+    s.stray = to
+
+
 @invariant
 def not_twelve(s: Awkward) -> bool:
     """False at once."""
@@ -155,10 +164,41 @@ def small_steps(before: Awkward, after: Awkward, by: Annotated[int, Range(1, 18)
 def test_names_and_numbers_of_every_kind() -> None:
     check(
         compile_system(
-            System("awkward", Awkward, initial=[begin], actions=[grow], properties=[not_twelve, small_steps])
+            System(
+                "awkward",
+                Awkward,
+                initial=[begin],
+                actions=[grow, jump],
+                properties=[not_twelve, small_steps],
+            )
         ),
         (),
     )
+
+
+@action
+def toggle(s: Awkward) -> None:
+    """There and back."""
+    s.begun = not s.begun
+
+
+@invariant
+def nothing_is_small(s: Awkward) -> bool:
+    """Leaves the model where it has not begun, after an even number of steps."""
+    return some(None if not s.begun else s.stray) > -30
+
+
+@step_invariant
+def grows(before: Awkward, after: Awkward) -> bool:
+    """Leaves the model where a step leads back to where none has begun: the second one."""
+    return some(None if not after.begun else after.stray) > before.stray
+
+
+@pytest.mark.parametrize("asked", [nothing_is_small, grows], ids=lambda p: p.name)
+def test_a_question_that_leaves_the_model(asked: Property) -> None:
+    program = compile_system(System("lost", Awkward, initial=[begin], actions=[toggle], properties=[asked]))
+    assert explored(program).error_depth == (0 if asked is nothing_is_small else 2)
+    check(program, ())
 
 
 def test_a_property_that_is_named_twice_is_asked_once() -> None:
