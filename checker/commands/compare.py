@@ -81,7 +81,10 @@ def compare(
         must_be_out_folder(out)
     start_afresh()
     names = [s for s in SCENARIOS if s in (scenario or SCENARIOS)]
-    sides = _side(base, names, full, settings), _side(candidate, names, full, settings)
+    short = (
+        Path(base).name != Path(candidate).name
+    )  # two checkouts of one file are told apart by their folders
+    sides = _side(base, names, full, settings, short), _side(candidate, names, full, settings, short)
     from slotproof.checker.compare import Comparison
     from slotproof.checker.results import chosen_properties
 
@@ -105,7 +108,7 @@ def compare(
     return found.status
 
 
-def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...]) -> Side:
+def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...], short: bool) -> Side:
     from slotproof.checker.candidatefile import load_candidate
     from slotproof.checker.compare import Side
     from slotproof.checker.runs import Subject
@@ -119,7 +122,7 @@ def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...
                 " (slotproof list releases, or the Python file of a candidate)"
             )
         file, release = given, load_candidate(given).name
-    label = given if file is None else Path(given).name
+    label = Path(given).name if short and file is not None else given
     return Side(label, {name: Subject(name, release, full, None, settings, file) for name in names})
 
 

@@ -149,6 +149,15 @@ def test_releases_of_other_sizes_are_compared_and_what_is_asked_of_one_alone_is_
     assert ("idle-rank", "all-ranks-join") in _changes(found, "lost")
 
 
+def test_two_checkouts_of_one_file_are_told_apart(run: Run) -> None:
+    Path("base").mkdir()
+    for path in ("mine.py", "base/mine.py"):
+        Path(path).write_text(HEAD + RULE)
+    result = run("compare", "base/mine.py", "mine.py", "--scenario", PINNED, "--max-states", "10")
+    assert result.exit_code == 3
+    assert result.stdout.splitlines()[0] == f"{PINNED}: mine.py beside base/mine.py"
+
+
 def test_the_markdown_fits_a_pull_request(run: Run) -> None:
     Path("mine.py").write_text(HEAD + RULE)
     result = run("compare", "mine.py", "0.5.23", "--scenario", PINNED, "--format", "markdown")
