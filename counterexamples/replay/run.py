@@ -1,4 +1,8 @@
-"""Walk a trace through a target, and compare the two after each step."""
+"""Walk a trace through a target, and compare the two after each step.
+
+Of a lasso the stem and the loop are taken, and then the loop again: that nothing comes of it is seen where
+every round ends in the states of the one before, and somebody waits in all of them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,9 @@ from slotproof.counterexamples.replay.driver import Died, Plain, Symptom, Target
 from slotproof.counterexamples.replay.states import Flat, plain_arguments, setting_of
 from slotproof.counterexamples.trace import Trace
 from slotproof.model.language.program import Program
+
+ROUNDS = 2
+"""How often the loop of a lasso is gone through again."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +102,41 @@ def replay(trace: Trace, program: Program, target: Target, scenario: str) -> Rep
             found.difference = Difference(i, step.action, "crash", expected, "no exception")
         elif not last or (expected is not None and found.died.cause != expected):
             found.difference = Difference(i, step.action, "crash", expected or "no crash", str(found.died))
-    if found.difference is None:
+    if found.difference is None and trace.loop is not None and trace.loop < len(trace):
+        found.symptom = _goes_round(found, flat, trace, target, trace.loop)
+    elif found.difference is None:
         found.symptom = target.symptom(trace.property, found.died)
     return found
+
+
+def waiting(seen: Mapping[str, Plain]) -> frozenset[str]:
+    """Who waits, as a target's state shows it: requests in a queue, and unloads."""
+    found = {f"the unload of {a}" for a in seen.get("registry.unloading", ())}
+    for name, queue in seen.items():
+        if name.endswith((".scheduler.waiting", ".decode.reserving")):
+            found |= {f"{r} with adapter {seen[f'adapter[{r}]']}" for r in queue}
+    return frozenset(found)
+
+
+def _goes_round(found: Replay, flat: Flat, trace: Trace, target: Target, loop: int) -> Symptom | None:
+    """The loop again; the symptom is who waits all the time."""
+    still = frozenset.intersection(*map(waiting, found.log[loop:]))
+    for _ in range(ROUNDS):
+        for i, step in enumerate(trace.steps[loop:], loop + 1):
+            try:
+                target.step(step.action, plain_arguments(step))
+            except Died as died:
+                found.difference = Difference(i, step.action, "crash", "no crash", str(died))
+                return None
+            seen = target.observe()
+            found.difference = first_difference(i, step.action, flat(trace.states[i]), seen)
+            if found.difference is not None:
+                return None
+            still &= waiting(seen)
+    if not still:
+        return None
+    rounds = f"{ROUNDS + 1} rounds of a loop of {len(trace) - loop} steps"
+    return Symptom("hang", f"{' and '.join(sorted(still))} waits through {rounds}")
 
 
 def _compared(found: Replay, flat: Flat, trace: Trace, target: Target, step: int) -> Difference | None:

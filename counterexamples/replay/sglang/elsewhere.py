@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from slotproof.counterexamples.replay.run import ROUNDS
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.errors import NotEnabled
@@ -24,7 +25,10 @@ SWAPPED = {"schedule": "go_on", "go_on": "schedule"}
 
 
 def on_release(trace: Trace, scenario: str, version: str) -> tuple[Trace, Program, tuple[str, ...]]:
-    """The trace's actions on the model of another release, with its program and the steps left out."""
+    """The trace's actions on the model of another release, with its program and the steps left out.
+
+    The loop of a lasso is gone through as often as in a replay.
+    """
     there = release(version)
     chosen = SCENARIOS[scenario]
     before = chosen.parameters(release=release(trace.release.rstrip("+"))) if trace.release else {}
@@ -39,7 +43,8 @@ def on_release(trace: Trace, scenario: str, version: str) -> tuple[Trace, Progra
             number, interpreter.numbers(program.initial[number], dict(trace.start.arguments))
         )
     states, steps, skipped, crash = [state], [], [], None
-    for step in trace.steps:
+    again = trace.steps[trace.loop :] * ROUNDS if trace.loop is not None else ()
+    for step in (*trace.steps, *again):
         if crash is not None:
             break
         taken = _first_enabled(interpreter, state, step)

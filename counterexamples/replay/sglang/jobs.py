@@ -9,7 +9,7 @@ from typing import Any
 
 from slotproof.counterexamples.itf import read
 from slotproof.counterexamples.replay.driver import Mismatch, Refused
-from slotproof.counterexamples.replay.run import Replay, replay
+from slotproof.counterexamples.replay.run import Replay, replay, waiting
 from slotproof.counterexamples.replay.sglang.elsewhere import on_release
 from slotproof.counterexamples.replay.sglang.folder import supported
 from slotproof.counterexamples.replay.sglang.fork import Forks
@@ -41,8 +41,10 @@ def run_trace(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
         trace, program, skipped = on_release(trace, file.scenario, version)
     try:
         found = replay(trace, program, make(folder, version, file.scenario), file.scenario)
-    except (Mismatch, Refused) as error:
+    except Mismatch as error:
         return {"wrong": str(error)}
+    except Refused as error:
+        return {"wrong": f"{error}; see the step with 'slotproof explain', or take it on the reference"}
     return {**_told(found), "release": version, "skipped": list(skipped), "crash": trace.crash}
 
 
@@ -54,6 +56,7 @@ def _told(found: Replay) -> dict[str, Any]:
         "died": None if found.died is None else str(found.died),
         "cause": None if found.died is None else found.died.cause,
         "symptom": None if found.symptom is None else [found.symptom.kind, found.symptom.text],
+        "waits": sorted(waiting(found.log[-1])) if found.log else [],
         "compared": sorted(found.compared),
         "unseen": sorted(found.unseen - found.compared),
         "stood_in": list(stood_in()),

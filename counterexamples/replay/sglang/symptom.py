@@ -22,6 +22,8 @@ def symptom(
         "no-slot-leak": stays_refused,
         "use-count": counts_are_off,
         "unload-clears": stays_loaded,
+        "unload-completes": unload_waits,
+        "progress": stays_refused,
         "unload-safe": gone_under_a_request,
         "slot-capacity": too_many_handed_over,
         "right-adapter": wrong_slot,
@@ -73,6 +75,17 @@ def counts_are_off(server: SingleServer, seen: Mapping[str, Any]) -> Symptom | N
         if count is not None and server.drift(a) != 0:
             off.append(f"{count} for {a}, where {count - (server.drift(a) or 0)} requests are open")
     return Symptom("leftover", f"LoRARegistry counts {'; '.join(off)}") if off else None
+
+
+def unload_waits(server: SingleServer, seen: Mapping[str, Any]) -> Symptom | None:
+    """An unload whose task still waits for its use count, although no request of the adapter is open."""
+    for a in sorted(seen["registry.unloading"]):
+        count = server.tokenizer.use_count(server.references[a].lora_id)
+        if not server.tokenizer.is_sent(a) and count and server.drift(a) == count:
+            return Symptom(
+                "hang", f"the unload of {a} waits for a use count of {count}, and no request is open"
+            )
+    return None
 
 
 def stays_loaded(server: SingleServer, seen: Mapping[str, Any]) -> Symptom | None:
