@@ -7,14 +7,16 @@ in other parts than before, is news; so is a listed one that no longer occurs.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from slotproof.checker.usage import UsageProblem
 from slotproof.counterexamples.files import write_whole
+from slotproof.model.near import near
 
 UNREVIEWED = "not yet explained"
 
@@ -24,11 +26,14 @@ Key = tuple[str, str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One listed violation: the steps of its shortest trace, how many parts are violated, and why."""
+    """One listed violation: the steps of its shortest trace, how many parts are violated, and why.
+
+    ``line`` is where it stands in its file."""
 
     steps: int
     parts: int
     reason: str
+    line: int = field(default=0, compare=False)
 
 
 Baseline = Mapping[Key, Known]
@@ -66,8 +71,9 @@ def _parsed(text: str, name: str) -> Baseline:
     if not isinstance(raw, dict) or not isinstance(raw.get("violations"), list):
         raise UsageProblem(f'{name}: is no baseline; it is an object with a list "violations"')
     found: dict[Key, Known] = {}
+    lines = _lines(text, len(raw["violations"]))
     for i, entry in enumerate(raw["violations"]):
-        where = f"{name}: violations[{i}]"
+        where = f"{name}:{lines[i]}: violations[{i}]"
         key = (
             _field(entry, "scenario", str, where),
             _field(entry, "property", str, where),
@@ -81,8 +87,52 @@ def _parsed(text: str, name: str) -> Baseline:
         reason = _field(entry, "reason", str, where)
         if not reason.strip():
             raise UsageProblem(f"{where}.reason: is empty; say why the violation is there")
-        found[key] = Known(_field(entry, "steps", int, where), _field(entry, "parts", int, where), reason)
+        steps, parts = (_field(entry, count, int, where) for count in ("steps", "parts"))
+        found[key] = Known(steps, parts, reason, lines[i])
     return found
+
+
+def _lines(text: str, count: int) -> list[int]:
+    """The lines on which the entries begin; 1 for all of them in a file that is laid out in a strange way."""
+    decoder = json.JSONDecoder()
+    found: list[int] = []
+    opening = re.search(r'"violations"\s*:\s*\[', text)
+    at = opening.end() if opening is not None else len(text)
+    while len(found) < count:
+        gap = re.compile(r"[\s,]*").match(text, at)
+        assert gap is not None
+        try:
+            _, end = decoder.raw_decode(text, gap.end())
+        except ValueError:
+            return [1] * count
+        found.append(text.count("\n", 0, gap.end()) + 1)
+        at = end
+    return found
+
+
+def names_must_be_known(
+    baseline: Baseline, path: Path, releases: Collection[str], properties: Mapping[str, Collection[str]]
+) -> None:
+    """``UsageProblem`` at the first entry that names a scenario, release or property which there is not.
+
+    ``properties`` are the names by scenario, or by system. Entries without a release are those of systems,
+    and any system may be one that is not asked about now.
+    """
+    for (scenario, name, release, _), known in baseline.items():
+        where = f"{path}:{known.line}"
+        if release is not None:
+            _must_be_one("scenario", scenario, properties, where)
+            _must_be_one("release", release.rstrip("+"), releases, where)
+        if scenario in properties and not (release or "").endswith("+"):
+            _must_be_one("property", name, properties[scenario], where)
+
+
+def _must_be_one(kind: str, name: str, known: Iterable[str], where: str) -> None:
+    known = list(dict.fromkeys(known))
+    if name not in known:
+        raise UsageProblem(
+            f"{where}: there is no {kind} '{name}'{near(name, known)} (else take the entry out)"
+        )
 
 
 _WANTED = {str: "a text", str | None: "a text or null", int: "a whole number"}

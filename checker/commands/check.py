@@ -128,6 +128,8 @@ def check(**given: object) -> int:
 
     engines = tuple(dict.fromkeys(options.engine)) or DEFAULT_ENGINES
     programs = programs_of(subjects)
+    if options.baseline is not None and baseline is not None:
+        _names_must_be_known(baseline, options.baseline, subjects)
     asked = chosen_properties(options.property, programs)
     searches = plan(subjects, engines, asked)
     if not searches:
@@ -257,6 +259,31 @@ def _baseline(options: Options) -> Baseline | None:
     if options.system is not None:
         return None
     return shipped()
+
+
+def _names_must_be_known(baseline: Baseline, path: Path, subjects: Sequence[Subject]) -> None:
+    """``UsageProblem`` for a baseline that speaks of what there is not."""
+    from slotproof.checker.baseline import names_must_be_known
+    from slotproof.checker.results import known_properties
+    from slotproof.checker.runs import program_of
+
+    searched: dict[str, list[str]] = {}
+    for subject in subjects:
+        program = program_of(subject)
+        searched.setdefault(subject.scenario or program.name, []).extend(known_properties([program]))
+    if any(subject.file is not None for subject in subjects):
+        others = {key[0]: [key[1]] for key in baseline if key[0] not in searched}
+        return names_must_be_known(baseline, path, [key[2] or "" for key in baseline], {**others, **searched})
+    from slotproof.model.releases import RELEASES
+    from slotproof.properties import SCENARIOS
+
+    properties: dict[str, list[str]] = {}
+    for name, scenario in SCENARIOS.items():
+        declared = [p.name for p in scenario.properties]
+        if name not in searched:  # how its programs can crash is known when they are compiled
+            declared += [key[1] for key in baseline if key[1] == "deadlock" or key[1].startswith("no-crash-")]
+        properties[name] = [*declared, *searched.get(name, ())]
+    names_must_be_known(baseline, path, RELEASES, properties)
 
 
 def _search(searches: Sequence[Search], options: Options) -> tuple[list[Finding], bool]:

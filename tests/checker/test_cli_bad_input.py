@@ -220,6 +220,22 @@ BASELINES += [
     ({"violations": [{**ENTRY, "reason": " "}]}, "violations[0].reason: is empty"),
     ({"violations": [{**ENTRY, "steps": True}]}, "steps: True, where a whole number has to stand"),
     ({"violations": [ENTRY, ENTRY]}, "violations[1]: deadlock of market on 0.1 is listed twice"),
+    (
+        {"violations": [ENTRY, {**ENTRY, "scenario": "markt"}]},
+        "known.json:12: there is no scenario 'markt'; did you mean market? (else take the entry out)",
+    ),
+    (
+        {"violations": [ENTRY, {**ENTRY, "release": "0.2"}]},
+        "known.json:12: there is no release '0.2'; did you mean 0.2.post1? (else take the entry out)",
+    ),
+    (
+        {"violations": [{**ENTRY, "property": "room-for-mor"}]},
+        "known.json:3: there is no property 'room-for-mor'; did you mean room-for-more?",
+    ),
+    (
+        {"violations": [{**ENTRY, "property": "no-crash-third"}]},
+        "known.json:3: there is no property 'no-crash-third'; did you mean no-crash-third-of-a-kind?",
+    ),
 ]
 
 
@@ -228,7 +244,7 @@ BASELINES += [
 def test_a_bad_baseline_names_its_entry_and_field(
     content: Any, message: str, run: Run, tmp_path: Path
 ) -> None:
-    text = content if isinstance(content, str) else json.dumps(content)
+    text = content if isinstance(content, str) else json.dumps(content, indent=1)
     (tmp_path / "known.json").write_text(text)
     _one_line(run("check", "--baseline", "known.json"), message)
 

@@ -88,6 +88,11 @@ FAULTS: list[tuple[str, str, str]] = [
         "mine.py:7: mine: annotation names 'Schedule', which is not defined",
     ),
     (
+        "a value of another type",
+        _answer("def mine(scheduler: Scheduler) -> Set[Request]:\n    return len(scheduler.running)\n\n"),
+        "mine.py:8: ",
+    ),
+    (
         "another language",
         _answer("def mine(scheduler: Scheduler) -> Set[Request]:\n    print(1)\n    return set()\n\n"),
         "mine.py:8: ",
