@@ -100,8 +100,8 @@ TABLE: tuple[Encoded, ...] = (
     *_rows(
         "lora/lora_drainer.py",
         "LoRADrainer",
-        "gate",
-        {"update_draining_state": "drainer_allows", "can_schedule": "drainer_allows"},
+        "drainer",
+        {"update_draining_state": "base_can_starve", "can_schedule": "drainer_allows"},
     ),
     *_rows(
         "lora/lora_registry.py",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from slotproof.model.language import Alternatives
 from slotproof.model.serving import (
     decode,
+    drainer,
     forward,
     gate,
     layers,
@@ -23,7 +24,8 @@ from slotproof.model.serving import (
 )
 
 DECISIONS: tuple[Alternatives, ...] = (
-    Alternatives(gate.drainer_allows, gate.drainer_off),
+    Alternatives(drainer.drainer_allows, drainer.unless_it_outlasts_them, drainer.nobody_joins_a_drain),
+    Alternatives(drainer.base_can_starve, drainer.its_name_means_nobody, drainer.like_any_adapter),
     Alternatives(gate.occupied_on_prefill, gate.all_rows, gate.unfinished_rows),
     Alternatives(gate.partial_prompt_occupies, gate.not_counted, gate.counted_with_the_picks),
     Alternatives(step.refusal_ends_the_pass, step.stops_at_the_refused, step.skips_the_refused),

@@ -25,6 +25,7 @@ from slotproof.model.language.surface import Action, Decision
 from slotproof.model.near import near, near_or_all
 from slotproof.model.serving import (
     decode,
+    drainer,
     forward,
     gate,
     layers,
@@ -68,7 +69,10 @@ class Cell:
 
 
 HISTORY: Mapping[Decision[..., Any], tuple[Cell, ...]] = {
-    gate.drainer_allows: (Cell("0.5.12", gate.drainer_off, "#17913; lora_drain_wait_threshold is 0"),),
+    drainer.drainer_allows: (Cell("0.5.12", drainer.unless_it_outlasts_them, "#17913"),),
+    drainer.base_can_starve: (
+        Cell("0.5.12", drainer.its_name_means_nobody, "LoRADrainer._update_draining_loras"),
+    ),
     gate.occupied_on_prefill: (
         Cell("0.5.12", gate.all_rows, "Scheduler._get_new_batch_prefill_raw"),
         Cell("0.5.14", gate.unfinished_rows, "#27597"),

@@ -18,7 +18,7 @@ from slotproof.model.language.errors import Site
 from slotproof.model.language.surface import Action, Property, Witness
 from slotproof.model.language.symmetry import Interchangeable
 from slotproof.model.releases import RELEASES, Release
-from slotproof.model.serving import decode, fairness, front, ranks, sampling, step
+from slotproof.model.serving import clock, decode, fairness, front, ranks, sampling, step
 from slotproof.model.serving.drawing import picture
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.telling import telling
@@ -379,6 +379,16 @@ endless_traffic = Scenario(
     fairness=finite_traffic.fairness,
 )
 
+drained_traffic = replace(
+    endless_traffic,
+    name="drained-traffic",
+    meaning="The same with the drainer on: after a while, one adapter makes room for the one that waits.",
+    actions=(*SINGLE_SERVER, clock.waits_too_long, clock.gets_far_on, clock.comes_nearest),
+    quick={**endless_traffic.quick, "drainer": True},
+    full={"names": {"r1": ["A"], "r2": ["A", "B"], "r3": ["base", "B"]}},
+    fairness=(*endless_traffic.fairness, *fairness.TIME_AND_TOKENS),
+)
+
 copy_race = Scenario(
     "copy-race",
     "Two requests need one slot, and a copy may end in the same gap of the scheduler's pass every time.",
@@ -443,6 +453,7 @@ SCENARIOS: dict[str, Scenario] = {
         decode_admission_pinned,
         finite_traffic,
         endless_traffic,
+        drained_traffic,
         copy_race,
         decode_finite_traffic,
         decode_endless_traffic,

@@ -72,6 +72,7 @@ PROPERTIES: Mapping[str, tuple[Property, ...]] = {
     "decode-admission-pinned": DECODE_ROLE,
     "finite-traffic": SINGLE_SERVER_RUNS,
     "endless-traffic": SINGLE_SERVER_RUNS,
+    "drained-traffic": SINGLE_SERVER_RUNS,
     "copy-race": (*SINGLE_SERVER, progress.progress),
     "decode-finite-traffic": DECODE_ROLE_RUNS,
     "decode-endless-traffic": DECODE_ROLE_RUNS,
@@ -137,6 +138,11 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
         witnesses.between_candidates,
         witnesses.adapter_unloaded,
         witnesses.unload_waits,
+    ),
+    "drained-traffic": (
+        witnesses.slots_exhausted,
+        witnesses.adapter_drains,
+        witnesses.kept_back_by_a_drain,
     ),
     "copy-race": (witnesses.between_candidates, witnesses.slots_exhausted),
     "decode-finite-traffic": (

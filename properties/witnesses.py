@@ -162,3 +162,26 @@ def both_busy(s: Server) -> bool:
 def one_adapter_on_both(s: Server) -> bool:
     """The same adapter, not the base model, is in a slot of every rank."""
     return any(all(a in s.ranks[k].pool.resident for k in Rank) for a in Adapter if a != Adapter(0))
+
+
+@witness
+def adapter_drains(s: Server) -> bool:
+    """An adapter with rows drains for another."""
+    return any(
+        any(s.ranks[k].drainer.drains_for[s.adapter[r]] is not None for r in s.ranks[k].scheduler.running)
+        for k in Rank
+    )
+
+
+@witness
+def kept_back_by_a_drain(s: Server) -> bool:
+    """A request waits whose adapter drains and has nothing but rows that it would outlast."""
+    return any(
+        any(
+            s.ranks[k].drainer.drains_for[s.adapter[r]] is not None
+            and {q for q in s.ranks[k].scheduler.running if s.adapter[q] == s.adapter[r]}
+            <= s.ranks[k].drainer.far_on
+            for r in s.ranks[k].scheduler.waiting
+        )
+        for k in Rank
+    )

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KNOWN: Mapping[str, tuple[str, ...]] = {
-    "drainer_allows": ("drainer_off",),
+    "drainer_allows": ("unless_it_outlasts_them", "nobody_joins_a_drain"),
+    "base_can_starve": ("its_name_means_nobody", "like_any_adapter"),
     "occupied_on_prefill": ("all_rows", "unfinished_rows"),
     "partial_prompt_occupies": ("not_counted", "counted_with_the_picks"),
     "refusal_ends_the_pass": ("stops_at_the_refused", "skips_the_refused"),

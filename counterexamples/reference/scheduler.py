@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 from slotproof.counterexamples.reference.device import Device, Event, Stream
+from slotproof.counterexamples.reference.drainer import LoRADrainer
 from slotproof.counterexamples.reference.forward import ForwardReport, Forwards, Part, Piece, Result
 from slotproof.counterexamples.reference.loader import OverlapLoader
 from slotproof.counterexamples.reference.manager import LoRAManager
@@ -94,7 +95,7 @@ class Scheduler:
         self.schedule = schedule
         self.tokenizer = tokenizer
         self.loader = OverlapLoader(device, manager, rules) if background else None
-        self.drainer: Callable[[Request], bool] | None = None
+        self.drainer: LoRADrainer | None = None
         self.budget: Callable[[Request | None], int] = lambda chunk: 10**9
         self.waiting: list[Request] = []
         self.running: list[Request] = []
@@ -246,6 +247,8 @@ class Scheduler:
         adder = self.adder = Adder(self.budget(self.chunk))
         if self.chunk is not None:
             self.add_chunked_req(adder, self.chunk)
+        if self.drainer is not None and (self.waiting or adder.resumed is not None):
+            self.drainer.update(self.waiting, self.running)
         candidates = list(self.waiting)
         ended = False
         for r in candidates:
@@ -299,7 +302,7 @@ class Scheduler:
 
     def can_schedule_lora_req(self, r: Request, occupied: set[str]) -> Generator[object, None, bool]:
         """The admission gate."""
-        if self.drainer is not None and not self.drainer(r):
+        if self.drainer is not None and not self.drainer.can_schedule(r):
             return False
         if r.adapter in occupied:
             return True

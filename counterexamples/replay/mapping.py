@@ -102,6 +102,14 @@ def map_decode(scheduler: Scheduler) -> Variables:
     }
 
 
+def map_drainer(scheduler: Scheduler, adapters: Iterable[str]) -> Variables:
+    """``Drainer``: its marks; times and tokens are told it (``waits.py``)."""
+    drainer = scheduler.drainer
+    if drainer is None:
+        return {}
+    return {f"drains_for[{a}]": drainer.drains_for.get(a) for a in adapters}
+
+
 def map_gate(scheduler: Scheduler, names: Iterable[str]) -> Variables:
     """``GateReport``: what the gate did in this step."""
     gate = scheduler.gate

@@ -10,6 +10,7 @@ import torch
 
 from slotproof.counterexamples import reference as package
 from slotproof.counterexamples.reference.decode import DecodeScheduler
+from slotproof.counterexamples.reference.drainer import LoRADrainer, Measures
 from slotproof.counterexamples.reference.forward import CollectiveHang, ForwardReport
 from slotproof.counterexamples.reference.metadata import LAYERS
 from slotproof.counterexamples.reference.pool import BASE
@@ -33,6 +34,7 @@ from slotproof.counterexamples.replay.driver import (
     Symptom,
 )
 from slotproof.counterexamples.replay.lengths import LastTokens, tokens_for
+from slotproof.counterexamples.replay.waits import THRESHOLD, WANTED, Waits
 
 ADAPTERS = (BASE, "A", "B", "C", "D", "E", "F", "G")
 LATE_FORWARDS = ("stable-in-flight", "right-adapter")
@@ -93,6 +95,10 @@ class ReferenceTarget:
         self.parameters = p
         self.kept = frozenset(args.pinned) - self.unloadable
         self.server = Server(args, rules)
+        self.waits = Waits(self.adapters)
+        if p.get("drainer"):
+            for scheduler in self.server.schedulers:
+                scheduler.drainer = self._drainer(args.slots, rules)
         self.is_late = self.late if self.late is not None else setting.property in LATE_FORWARDS
         self.server.forwards.early = not self.is_late
         self.current: dict[str, Request] = {}
@@ -141,6 +147,7 @@ class ReferenceTarget:
             for part, variables in (
                 ("scheduler", mapping.map_scheduler(scheduler)),
                 ("decode", mapping.map_decode(scheduler)),
+                ("drainer", mapping.map_drainer(scheduler, self.adapters)),
                 ("gate", mapping.map_gate(scheduler, self.names)),
                 ("manager", mapping.map_manager(scheduler, self.adapters)),
                 ("loader", mapping.map_loader(scheduler)),
@@ -193,6 +200,27 @@ class ReferenceTarget:
         if loader is None or loader.stream.closed()[:1] != (a["a"],):
             raise Refused(f"the first copy on the load stream is not that of {a['a']}")
         loader.stream.release()
+
+    def do_waits_too_long(self, a: Arguments) -> None:
+        """A request of the queue is overdue."""
+        self.waits.is_overdue(self.current[a["r"]].rid)
+
+    def do_gets_far_on(self, a: Arguments) -> None:
+        """A row has made more than a sixth of its tokens."""
+        self.waits.is_far_on(self.current[a["r"]].rid)
+
+    def do_comes_nearest(self, a: Arguments) -> None:
+        """An adapter has the fewest tokens left."""
+        self.waits.nearest = a["a"]
+
+    def _drainer(self, slots: int, rules: Rules) -> LoRADrainer:
+        """A drainer that is told of time and tokens what the steps say."""
+        measures = Measures(
+            waited=lambda r: self.waits.waited(r.rid),
+            left=lambda r: self.waits.left(r.rid, r.adapter),
+            wanted=lambda r: WANTED,
+        )
+        return LoRADrainer(slots, THRESHOLD, measures, rules)
 
     def do_step_together(self, a: Arguments) -> None:
         """One iteration of all ranks."""

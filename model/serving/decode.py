@@ -169,7 +169,7 @@ def pop_preallocated(s: Server, rank: Process, moved: Set[Request]) -> Set[Reque
     reserved: Set[Request] = set()
     for r in rank.decode.reserving:
         asked = gate_on_reservation() and (r in moved or refusal_ends_reservation())
-        if asked and ask_gate(rank, r, s.adapter[r], occupied) is not Answer.PASS:
+        if asked and ask_gate(rank, r, s.adapter, occupied) is not Answer.PASS:
             rank.gate.refused |= {r}
             if refusal_ends_reservation():
                 break

@@ -11,6 +11,7 @@ are not: whatever they may do, nothing has to wait for it.
 - A request asks for so many tokens at most. So a row that gets one result after another gets its last one.
 - Between a scheduler that asks about one candidate after another and a copy that ends, neither always comes
   first: of each copy and each question. It is a scenario's to assume this, for it is about time.
+- With the drainer, a request that stays in the queue is overdue in the end, and a row that stays is far on.
 - On the decode role KV arrives, there is KV again for a row that was put out, and a handshake is done in the
   end. From then on every pass looks at the candidate, in the order of the queue, so that it gets in if the
   gate would let it in again and again. (The model does not store handshakes: ``decode.py``.)
@@ -19,7 +20,7 @@ are not: whatever they may do, nothing has to wait for it.
 from __future__ import annotations
 
 from slotproof.model.language import Annotated, Fairness, Range, Set, strong, weak
-from slotproof.model.serving import front, step
+from slotproof.model.serving import clock, front, step
 from slotproof.model.serving.decode import decode_step, gate_on_reservation, occupied_slots
 from slotproof.model.serving.manager import has_room
 from slotproof.model.serving.server import Server
@@ -87,6 +88,11 @@ SINGLE_SERVER: tuple[Fairness, ...] = (
 NO_RACE_IS_ALWAYS_LOST: tuple[Fairness, ...] = (
     strong(step.schedule, step.go_on, where=with_a_copy_under_way),
     strong(step.copy_ends, each="a", where=at_that_moment),
+)
+
+TIME_AND_TOKENS: tuple[Fairness, ...] = (
+    weak(clock.waits_too_long, each="k"),
+    strong(clock.gets_far_on, each=("k", "r")),
 )
 
 DECODE_ROLE: tuple[Fairness, ...] = (

@@ -106,6 +106,7 @@ def abort_in_scheduler(s: Server, rank: Process, r: Request) -> None:
         rank.scheduler.waiting[:] = [other for other in rank.scheduler.waiting if other != r]
         rank.scheduler.to_finish -= {r}
         rank.decode.complete -= {r}
+        rank.drainer.overdue -= {r}
         if r in s.tokenizer.open:
             s.replies.echoes |= {r}
     elif is_unfinished_row(rank.scheduler, r):

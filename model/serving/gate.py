@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import enum
 
-from slotproof.model.language import Set, decision
+from slotproof.model.language import Map, Set, decision
+from slotproof.model.serving.drainer import drainer, drainer_allows
 from slotproof.model.serving.loader import Status, begin_copy, copy_status, looks_again, reap_first
 from slotproof.model.serving.manager import fits
 from slotproof.model.serving.pool import make_resident
@@ -24,17 +25,6 @@ class Answer(enum.Enum):
     PASS = "its adapter can join the batch"
     REFUSE = "it stays in the queue"
     LOOK_AGAIN = "its copy has just been started, and the loader looks once more whether it has ended"
-
-
-@decision
-def drainer_allows(r: Request) -> bool:
-    """The anti-starvation drainer (``LoRADrainer.can_schedule``), which is asked first."""
-    raise NotImplementedError
-
-
-def drainer_off(r: Request) -> bool:
-    """It is off unless ``lora_drain_wait_threshold`` is set."""
-    return True
 
 
 @decision
@@ -93,10 +83,11 @@ def try_load(rank: Process, r: Request, a: Adapter, occupied: Set[Adapter]) -> A
     return Answer.LOOK_AGAIN if looks_again() else Answer.REFUSE
 
 
-def ask_gate(rank: Process, r: Request, a: Adapter, occupied: Set[Adapter]) -> Answer:
-    """``can_schedule_lora_req``: request ``r`` with adapter ``a``, while these adapters hold slots."""
-    if not drainer_allows(r):
+def ask_gate(rank: Process, r: Request, adapter: Map[Request, Adapter], occupied: Set[Adapter]) -> Answer:
+    """``can_schedule_lora_req``: request ``r`` with its adapter, while these adapters hold slots."""
+    if drainer and not drainer_allows(rank.drainer, rank.scheduler.running, adapter, r):
         return Answer.REFUSE
+    a = adapter[r]
     if a in occupied:
         return Answer.PASS
     if loading is Loading.BACKGROUND:

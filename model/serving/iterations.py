@@ -32,7 +32,7 @@ def iteration(h: Happened[Server], k: Rank) -> list[str]:
     found = []
     if least_room < most_room and h.action == "schedule":
         found.append(f"Its pass has room for {half_prompts(h.arguments['room'])}.")
-    found += [*asked(h, before, after), *left(h, before, after)]
+    found += [*drained(before, after), *asked(h, before, after), *left(h, before, after)]
     if h.crash is not None:
         return [*found, *handed(h, after)]
     if after.scheduler.asked is not None:
@@ -68,6 +68,18 @@ def left(h: Happened[Server], before: Process, after: Process) -> list[str]:
     return found
 
 
+def drained(before: Process, after: Process) -> list[str]:
+    """Adapters that make room for another from now on, or no longer."""
+    found = []
+    for a in Adapter:
+        was, now = before.drainer.drains_for[a], after.drainer.drains_for[a]
+        if now is not None and now != was:
+            found.append(f"{now} has waited too long: {a} drains for it.")
+        elif was is not None and now is None:
+            found.append(f"{a} has no rows any more, so that it drains no longer; its slot is anyone's.")
+    return found
+
+
 def asked(h: Happened[Server], before: Process, after: Process) -> list[str]:
     """What the gate answers, the copies that it starts, and whom it is not asked about."""
     found = []
@@ -99,6 +111,8 @@ def refusal(h: Happened[Server], before: Process, after: Process, r: Request) ->
             f"The gate refuses {r} ({a}): the fit test counts {'; '.join(counted)}. With {a} that is too much"
             f" for {room(after)}."
         )
+    if after.drainer.drains_for[a] is not None:
+        return f"The gate keeps {r} ({a}) in the queue, for {a} drains."
     if a in after.loader.copies:
         return f"The gate keeps {r} ({a}) in the queue until the copy of {a} has ended."
     return f"The gate keeps {r} ({a}) in the queue."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slotproof.model.language import Map, Record, State, field
 from slotproof.model.serving.decode_queues import DecodeQueues
+from slotproof.model.serving.drainer import Drainer
 from slotproof.model.serving.loader import Loader
 from slotproof.model.serving.manager import Manager
 from slotproof.model.serving.pool import Pool
@@ -20,6 +21,7 @@ class Process(Record):
 
     scheduler: Scheduler
     decode: DecodeQueues
+    drainer: Drainer
     gate: GateReport
     manager: Manager
     loader: Loader

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from slotproof.model.language import Annotated, Map, Range, Set, action, decision, require, some
 from slotproof.model.serving.decode_queues import in_decode_queues
+from slotproof.model.serving.drainer import drainer, forget, update_marks
 from slotproof.model.serving.forward import hand_over, launch_forward
 from slotproof.model.serving.gate import Answer, ask_gate, occupied_on_prefill, partial_prompt_occupies
 from slotproof.model.serving.loader import end_copy
@@ -73,8 +74,8 @@ def tear_down_partial_prompt(s: Server, rank: Process) -> None:
 
 
 def begin_iteration(s: Server, rank: Process, room: int) -> None:
-    """Everything that comes before the first candidate: the deferred abort, the merge, the sweep, and the
-    partial prompt, which goes on with its last piece if there is room for more than it."""
+    """Everything that comes before the first candidate: the deferred abort, the merge, the sweep, the partial
+    prompt, which goes on with its last piece if there is room for more than it, and the drainer's marks."""
     tear_down_partial_prompt(s, rank)
     merge(rank.scheduler)
     sweep_before_the_pass(rank.scheduler)
@@ -83,6 +84,8 @@ def begin_iteration(s: Server, rank: Process, room: int) -> None:
     rank.scheduler.resumed = rank.scheduler.chunk
     if room > 1:
         rank.scheduler.chunk = None
+    if drainer and (len(rank.scheduler.waiting) > 0 or rank.scheduler.resumed is not None):
+        update_marks(rank.drainer, rank.scheduler, s.adapter)
 
 
 def used_room(scheduler: Scheduler) -> int:
@@ -155,7 +158,7 @@ def ask_queue(rank: Process, adapter: Map[Request, Adapter]) -> bool:
             continue
         if is_spent(rank.scheduler) and spent_room_ends_the_pass():
             return True
-        answer = ask_gate(rank, r, adapter[r], occupied(rank, adapter))
+        answer = ask_gate(rank, r, adapter, occupied(rank, adapter))
         if answer is Answer.LOOK_AGAIN:
             return False
         rank.scheduler.asked = seen
@@ -297,6 +300,8 @@ def tidy(s: Server, rank: Process) -> None:
     rank.scheduler.finished &= rows
     put_out = {r for r in Request if r in rank.decode.retracted or r in rank.scheduler.waiting}
     rank.scheduler.to_finish &= rows | put_out
+    if drainer:
+        forget(rank.drainer, rank.scheduler)
     for r in Request:
         if not is_under_way(s, r):
             s.adapter[r] = BASE

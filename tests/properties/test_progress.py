@@ -16,7 +16,7 @@ from slotproof.model.language.system import System
 from slotproof.model.releases import Release, release
 from slotproof.model.serving import fairness, step
 from slotproof.model.serving.pool import Pool
-from slotproof.model.serving.vocabulary import Adapter
+from slotproof.model.serving.vocabulary import Adapter, Loading
 from slotproof.properties import SCENARIOS
 from tests.model.serving.runs import system_of, violations
 
@@ -61,8 +61,53 @@ def test_requests_for_a_resident_adapter_starve_another(scenario: str) -> None:
     assert isinstance(of(scenario, NEWEST)["unload-completes"], Holds)
 
 
+def drained(one: Release, **parameters: Any) -> Verdict:
+    system = SCENARIOS["drained-traffic"].system(one).with_parameters(**parameters)
+    return verdicts(system)["progress"]
+
+
+def test_a_drain_does_not_end_while_requests_join_in_time() -> None:
+    """X-6: a request that comes soon after the last one is within the tolerance, and renews it."""
+    found = drained(NEWEST)
+    assert isinstance(found, Violated)
+    assert found.trace.loop is not None
+    loop = found.trace.steps[found.trace.loop :]
+    assert [s.action for s in loop].count("arrive") >= 2
+    with_marks = compile_system(SCENARIOS["drained-traffic"].system(NEWEST))
+    marks = [c for c in with_marks.columns if c.name.endswith("drainer.drains_for[]")]
+    (place,) = {c.offset for c in marks}
+    assert all(any(state[place : place + 3]) for state in found.trace.states[found.trace.loop :])
+
+
+@pytest.mark.parametrize("parameters", [{}, {"loading": Loading.SYNCHRONOUS}], ids=["background", "forward"])
+def test_a_drain_that_nobody_joins_ends_and_its_slot_comes_to_who_waits(parameters: dict[str, Any]) -> None:
+    assert isinstance(drained(changed(drainer_allows="nobody_joins_a_drain"), **parameters), Holds)
+
+
+def test_nobody_drains_for_the_base_model() -> None:
+    """X-6: its id is None, and so is the mark of who drains for nobody."""
+    base_waits = {"names": {"r1": ["A"], "r2": ["A"], "r3": ["base"]}, "unloadable": ["A"]}
+    strict = changed(drainer_allows="nobody_joins_a_drain")
+    assert isinstance(drained(strict, **base_waits), Violated)
+    assert isinstance(drained(strict.replace(base_can_starve="like_any_adapter"), **base_waits), Holds)
+
+
+def test_the_drainer_does_nothing_on_the_decode_role() -> None:
+    """X-6: nobody updates its marks there."""
+    system = SCENARIOS["decode-endless-traffic"].system(NEWEST)
+    strict = changed(drainer_allows="nobody_joins_a_drain")
+    on = SCENARIOS["decode-endless-traffic"].system(strict).with_parameters(drainer=True)
+    off = violated_in(system)
+    assert violated_in(on) == off
+    assert "progress" in off
+
+
+def violated_in(system: System) -> dict[str, int]:
+    return {name: len(v.trace) for name, v in verdicts(system).items() if isinstance(v, Violated)}
+
+
 def test_who_stops_at_the_first_refused_starves_nobody() -> None:
-    """What the drainer is for, at its simplest: behind a refused request others wait, and its slot comes."""
+    """What a drainer is for, at its simplest: behind a refused request others wait, and its slot comes."""
     first_come = changed(refusal_ends_the_pass="stops_at_the_refused")
     assert isinstance(of("endless-traffic", first_come)["progress"], Holds)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from slotproof.model.language import Set
+from slotproof.model.language import Map, Set
 from slotproof.model.releases import release
-from slotproof.model.serving import front, gate
+from slotproof.model.serving import drainer, front
 from slotproof.model.serving.gate import Answer
 from slotproof.model.serving.loader import Loader, Status
 from slotproof.model.serving.pool import Pool
@@ -35,7 +35,9 @@ def nobody_occupies(scheduler: Scheduler) -> Set[Request]:
     return set()
 
 
-def everyone_passes(rank: Process, r: Request, a: Adapter, occupied: Set[Adapter]) -> Answer:
+def everyone_passes(
+    rank: Process, r: Request, adapter: Map[Request, Adapter], occupied: Set[Adapter]
+) -> Answer:
     """A mutated ``ask_gate``."""
     return Answer.PASS
 
@@ -115,4 +117,4 @@ def test_the_newest_release_keeps_every_property_but_the_order_of_zeroing_and_co
     ):
         lost = {"right-adapter"} if SCENARIOS[scenario].quick["loading"] is Loading.BACKGROUND else set()
         assert known(scenario, NEWEST).keys() == lost, scenario
-    assert gate.drainer_off.__doc__
+    assert drainer.unless_it_outlasts_them.__doc__

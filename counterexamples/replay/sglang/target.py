@@ -17,6 +17,7 @@ from slotproof.counterexamples.replay.sglang import results
 from slotproof.counterexamples.replay.sglang.baton import Baton
 from slotproof.counterexamples.replay.sglang.causes import died
 from slotproof.counterexamples.replay.sglang.device import Device
+from slotproof.counterexamples.replay.sglang.drainer import Clock, build_drainer, observe_drainer
 from slotproof.counterexamples.replay.sglang.forward import Forward, Report
 from slotproof.counterexamples.replay.sglang.gate import GateWatch
 from slotproof.counterexamples.replay.sglang.ids import BASE, adapter_name, choose_ids
@@ -40,13 +41,14 @@ from slotproof.counterexamples.replay.sglang.setup import (
 )
 from slotproof.counterexamples.replay.sglang.symptom import symptom
 from slotproof.counterexamples.replay.sglang.tokenizer import Tokenizer
+from slotproof.counterexamples.replay.waits import Waits
 from slotproof.model.serving.vocabulary import Role
 from slotproof.properties import SCENARIOS
 
 NAMES = ("base", "A", "B", "C", "D", "E", "F", "G")
 
 
-class SingleServer:
+class SingleServer(Clock):
     """One scheduler process of the single role with its tokenizer."""
 
     backend = "torch_native"
@@ -128,6 +130,9 @@ class SingleServer:
         if self.background:
             with self.device.installed():
                 self.scheduler.lora_overlap_loader = build_loader(self.manager, self.device)
+        self.waits = Waits(self.adapters)
+        if self.setting.parameters.get("drainer"):
+            self.scheduler.lora_drainer = build_drainer(slots, self.waits)
         self.tokenizer = Tokenizer(self.server_args, references)
         self.iteration: Baton | None = None
         self.gate = GateWatch(self.scheduler, self.manager, self.device, self._between)
@@ -174,6 +179,7 @@ class SingleServer:
         """``_add_request_to_queue``: the request joins the waiting queue."""
         self.count += 1
         self.requests[r] = new_request(r, uid, self.count)
+        self.waits.forget(r)
         self.scheduler.waiting_queue.append(self.requests[r])
 
     def do_look_up(self, r: str, a: str) -> None:
@@ -359,6 +365,9 @@ class SingleServer:
             seen[f"{rank}.pool.{name}"] = value
         for name, value in observe_manager(self.manager, set(self.adapters)).items():
             seen[f"{rank}.manager.{name}"] = value
+        if self.scheduler.lora_drainer is not None:
+            for name, value in observe_drainer(self.scheduler.lora_drainer, self.adapters).items():
+                seen[f"{rank}.drainer.{name}"] = value
         for name in ("rows", "handed", "evicted", "launched", "misrouted"):
             seen[f"{rank}.forward.{name}"] = getattr(self.forward.report, name)
         seen[f"{rank}.forward.results"] = self.results

@@ -5,12 +5,13 @@ A slip changes the reference in place for the time of a test.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import pytest
 
 from slotproof.counterexamples.reference.decode import DecodeScheduler
+from slotproof.counterexamples.reference.drainer import LoRADrainer
 from slotproof.counterexamples.reference.forward import Forwards, Part
 from slotproof.counterexamples.reference.loader import OverlapLoader
 from slotproof.counterexamples.reference.manager import LoRAManager
@@ -145,6 +146,23 @@ def copies_half_an_adapter(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SlotPool, "_write", write)
 
 
+def drains_for_good(patch: pytest.MonkeyPatch) -> None:
+    """A mark stays when the adapter has no rows any more."""
+    right = LoRADrainer.update
+
+    def update(self: LoRADrainer, waiting: Sequence[Request], rows: Sequence[Request]) -> None:
+        before = dict(self.drains_for)
+        right(self, waiting, rows)
+        self.drains_for = {**before, **self.drains_for}
+
+    patch.setattr(LoRADrainer, "update", update)
+
+
+def lets_everybody_join_a_drain(patch: pytest.MonkeyPatch) -> None:
+    """The tolerance is twice what it is."""
+    patch.setattr("slotproof.counterexamples.reference.drainer.TOLERANCE", 2.4)
+
+
 SLIPS: tuple[tuple[Slip, str, str], ...] = (
     (occupies_too_late, "partial-prompt", "0.5.23"),
     (reaps_after_the_capacity_test, "overlap-cancel", "0.5.14"),
@@ -158,5 +176,7 @@ SLIPS: tuple[tuple[Slip, str, str], ...] = (
     (sweeps_nothing_before_a_decode, "finish-unload-normal", "0.5.20"),
     (scales_by_one, "overlap-cancel", "0.5.23"),
     (copies_half_an_adapter, "decode-admission", "0.5.23"),
+    (drains_for_good, "drained-traffic", "0.5.23"),
+    (lets_everybody_join_a_drain, "drained-traffic", "0.5.20"),
 )
 """Each with a scenario and a release that it breaks."""

@@ -58,6 +58,8 @@ def test_seeds_that_found_a_difference(scenario: str, name: str, seed: int, late
         ("decode-endless-traffic", "refusal_ends_reservation", "stops_at_the_refused_candidate"),
         ("decode-admission-pinned", "occupied_on_decode", "unfinished_rows_only"),
         ("overlap-cancel", "unload_and_slot", "slot_zeroed_by_the_loader"),
+        ("drained-traffic", "drainer_allows", "nobody_joins_a_drain"),
+        ("drained-traffic", "base_can_starve", "like_any_adapter"),
     ],
 )
 def test_walks_agree_on_what_no_release_does(scenario: str, decision: str, alternative: str) -> None:

@@ -35,11 +35,17 @@ def test_the_command_walks_and_tells_what_is_not_driven(release_folder: Releases
     """Seeds that have found what the harness saw wrongly: the moment at which a slot is overwritten, how far
     a use count is off, an abort of a transfer; a scenario is driven by its role, whatever its name. Status 0
     without a difference."""
-    scenarios = ["overlap-cancel", "use-counts", "decode-admission", "decode-endless-traffic"]
+    scenarios = [
+        "overlap-cancel",
+        "use-counts",
+        "decode-admission",
+        "decode-endless-traffic",
+        "drained-traffic",
+    ]
     arguments = [*(f"--scenario={s}" for s in scenarios), "--sglang", str(release_folder("0.5.20"))]
     run = CliRunner().invoke(
         main,
-        ["conform", "--release", "0.5.20", "--on", "sglang", "--steps", "240", "--seed", "0", *arguments],
+        ["conform", "--release", "0.5.20", "--on", "sglang", "--steps", "300", "--seed", "0", *arguments],
     )
     assert run.exit_code == 0, run.output
     told = run.output.splitlines()

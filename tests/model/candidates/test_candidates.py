@@ -1,4 +1,4 @@
-"""The candidates that this project ships: what each is for, and that it loses nothing (D17, F10, X-2)."""
+"""The candidates that this project ships: what each is for, that it loses nothing (D17, F10, X-2, X-6)."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ CURES = (
         "0.5.23",
         ("decode-endless-traffic",),
         frozenset({("decode-endless-traffic", "progress")}),
+    ),
+    # X-6: with the drainer on, a drain that ends.
+    Cure(
+        "drain_to_the_end.py",
+        "0.5.23",
+        ("drained-traffic",),
+        frozenset({("drained-traffic", "progress")}),
     ),
 )
 

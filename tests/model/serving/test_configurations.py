@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from slotproof.model.language import System, step_invariant
+from slotproof.model.language import Map, Set, System, step_invariant
 from slotproof.model.releases import release
+from slotproof.model.serving.drainer import Drainer
 from slotproof.model.serving.server import Server
-from slotproof.model.serving.vocabulary import Loading, Rank, Request
+from slotproof.model.serving.vocabulary import Adapter, Loading, Rank, Request
 from tests.model.serving.runs import R1, R2, RANK0, A, B, Script, explored, known, system_of, violations
 
 NEWEST = "0.5.23"
@@ -55,7 +56,9 @@ def test_without_adapters_the_gate_of_a_single_server_is_open(loading: Loading) 
     )
 
 
-def never_the_first(r: Request) -> bool:
+def never_the_first(
+    marks: Drainer, running: Set[Request], adapter: Map[Request, Adapter], r: Request
+) -> bool:
     """A drainer that keeps r1 back for good, whatever rows it is told of."""
     return r != Request(0)
 
@@ -64,7 +67,7 @@ def never_the_first(r: Request) -> bool:
 def test_what_a_drainer_refuses_costs_no_safety(scenario: str) -> None:
     """F07: it is told of finished rows too up to 0.5.22; a refusal delays and breaks nothing."""
     drained = release(NEWEST).replace(drainer_allows=never_the_first)
-    system = system_of(scenario, drained)
+    system = system_of(scenario, drained, drainer=True)
     assert violations(replace(system, witnesses=())).keys() <= known(scenario, NEWEST).keys()
 
 

@@ -170,11 +170,6 @@ def test_mutation_the_chunk_is_not_counted_is_caught() -> None:
     assert "slot-capacity" in violations(system_of("partial-prompt", mutated))
 
 
-def test_the_drainer_is_asked_first_and_is_off() -> None:
-    """F07: it is given finished rows up to 0.5.22; switched off it says nothing."""
-    assert {release(v).names()["drainer_allows"] for v in RELEASES} == {"drainer_off"}
-
-
 @pytest.mark.deep
 @pytest.mark.parametrize("scenario", LOOPS)
 @pytest.mark.parametrize("version", RELEASES)
