@@ -109,6 +109,7 @@ function fitTimeline() {
   timeline.cell = Math.max(least, Math.min(260, Math.floor(room / data.steps.length)));
   for (const box of document.querySelectorAll(".timeline")) {
     box.style.setProperty("--cell", `${timeline.cell}px`);
+    box.style.setProperty("--room", `${timeline.box.clientWidth}px`);
     box.classList.toggle("tight", timeline.cell < 66);
   }
 }

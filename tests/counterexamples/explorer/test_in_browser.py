@@ -104,6 +104,27 @@ def test_the_keyboard_alone_walks_through(browser: Browser, gallery_page: Page) 
     assert browser.text("#place") == "step 0 of 8"
 
 
+OVERLAPPING = """
+timeline.box.scrollLeft = arguments[0];
+return [...document.querySelectorAll(".row.band")].filter((row) => {
+  const [title, legend] = [...row.children].map((part) => part.getBoundingClientRect());
+  const beside = legend.left >= title.right || legend.top >= title.bottom;
+  const inView = title.left >= 0 && legend.right <= innerWidth;
+  return row.lastChild.textContent && !(beside && inView);
+}).map((row) => row.textContent);
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_titles_and_legends_stay_in_view_beside_each_other(
+    browser: Browser, gallery_page: Page, width: int
+) -> None:
+    browser.look(width, "light")
+    browser.open(gallery_page(LEAK))
+    for scrolled in (0, 60, 1000):
+        assert browser.run(OVERLAPPING, scrolled) == []
+
+
 STOPS = """
 const stops = "a[href], button:not(:disabled), summary, select, [tabindex='0']";
 const shown = [...document.querySelectorAll(stops)].filter((e) => e.checkVisibility() && e.tabIndex >= 0);
