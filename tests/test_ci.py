@@ -185,6 +185,7 @@ def test_the_workflow_fails_on_a_broken_candidate_at_its_line(repository: Reposi
     page = (report / "traces" / "decode-admission.slot-capacity.0.5.23+.html").read_text()
     assert "slot-capacity" in page
     assert page.lstrip().lower().startswith("<!doctype html>")
+    assert "# lora/candidate.py beside base/lora/candidate.py" in ran.summary
     assert "| **lost** | decode-admission | slot-capacity |" in ran.summary
     assert "<details><summary>decode-admission on 0.5.23+: slot-capacity is violated" in ran.summary
 
@@ -214,7 +215,7 @@ def test_the_action_compares_with_a_revision_and_with_a_release(repository: Repo
     repository.git("worktree", "remove", "--force", "slotproof-base")
     ran = _action(repository, "0.5.23")
     assert ran.status["Compare"] == 1
-    assert "lora/candidate.py beside 0.5.23" in ran.summary
+    assert "# candidate.py beside 0.5.23" in ran.summary
 
 
 def test_a_candidate_that_is_new_is_compared_with_nothing(repository: Repository) -> None:

@@ -81,9 +81,7 @@ def compare(
         must_be_out_folder(out)
     start_afresh()
     names = [s for s in SCENARIOS if s in (scenario or SCENARIOS)]
-    short = (
-        Path(base).name != Path(candidate).name
-    )  # two checkouts of one file are told apart by their folders
+    short = Path(base).name != Path(candidate).name  # two checkouts of a file differ by their folders
     sides = _side(base, names, full, settings, short), _side(candidate, names, full, settings, short)
     from slotproof.checker.compare import Comparison
     from slotproof.checker.results import chosen_properties
