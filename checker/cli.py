@@ -149,6 +149,9 @@ def _usage_line(error: click.UsageError) -> str:
 
 def _option_of(name: str, context: click.Context) -> str:
     """``; write --option name`` for the option that offers the name, or nothing where none does."""
+    if name.endswith(".py"):
+        takers = [p.opts[0] for p in context.command.params if p.opts[0] in ("--system", "--candidate")]
+        return "; write " + " or ".join(f"{option} {name}" for option in sorted(takers)) if takers else ""
     for option in context.command.params:
         if isinstance(option, click.Option):
             offered = option.shell_complete(context, name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slotproof.checker.baseline import Baseline, Key, Known
-from slotproof.checker.runs import REACHABLE, TEMPORAL, Finding, Subject, for_subject, program_of
+from slotproof.checker.runs import EXPLICIT, REACHABLE, Finding, Subject, for_subject, program_of
 from slotproof.checker.usage import UsageProblem
 from slotproof.checker.verdict import Coverage, Holds, Unknown, Verdict, Violated
 from slotproof.model.language.program import Program
@@ -103,10 +103,13 @@ def known_properties(programs: Sequence[Program]) -> list[str]:
     return [*names, "deadlock"]
 
 
-def chosen_properties(asked: Sequence[str], programs: Sequence[Program]) -> tuple[str, ...] | None:
+def chosen_properties(
+    asked: Sequence[str], programs: Sequence[Program], *, listed: bool = True
+) -> tuple[str, ...] | None:
     """The properties that the patterns of ``--property`` name; ``None`` if none is given.
 
-    ``no-crash`` stands for every cause, and ``*`` for anything.
+    ``no-crash`` stands for every cause, and ``*`` for anything. ``listed`` says whether ``slotproof list``
+    has the properties of these programs.
     """
     if not asked:
         return None
@@ -116,9 +119,8 @@ def chosen_properties(asked: Sequence[str], programs: Sequence[Program]) -> tupl
         pattern = "no-crash-*" if name == "no-crash" else name
         matching = fnmatch.filter(known, pattern)
         if not matching and name != "no-crash":
-            raise UsageProblem(
-                f"there is no property '{name}'{near(name, known)} (slotproof list properties)"
-            )
+            remedy = "slotproof list properties" if listed else f"there are: {', '.join(known)}"
+            raise UsageProblem(f"there is no property '{name}'{near(name, known)} ({remedy})")
         found |= dict.fromkeys(matching)
     return tuple(found)
 
@@ -168,8 +170,9 @@ def _reported(
     finding: Finding, subject: Subject, program: Program, asked: Sequence[str] | None
 ) -> Mapping[str, Verdict]:
     verdicts = for_subject(finding, subject)
-    if not program.properties and finding.coverage is not None and finding.search.engine != TEMPORAL:
-        # Without properties the question is the graph itself; what always holds is not worth a line.
+    if not program.properties and finding.coverage is not None and finding.search.engine == EXPLICIT:
+        # Without properties the question is the graph itself, which no other engine goes through to count
+        # it; what always holds is not worth a line.
         verdicts = {
             REACHABLE: _reachable(finding.coverage),
             **{n: v for n, v in verdicts.items() if isinstance(v, Violated) or (asked and n in asked)},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from slotproof.checker.candidatefile import load_candidate
 from slotproof.checker.systemfile import load_system, located, parse_settings
-from slotproof.checker.usage import UsageProblem
+from slotproof.checker.usage import UsageProblem, one_of
 from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
 from slotproof.model.language.errors import LanguageError, ModelError
 from slotproof.model.language.program import Program
@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 REACHABLE = "reachable-states"
 """What is reported of a system without properties: that its graph was searched to the end."""
 
+EXPLICIT = "explicit"
+"""The engine that goes through all states; no other can count them."""
+
 AT_ANY_DEPTH = ("induction", "pdr")
 """The engines that look for a proof and visit no states; they use the lemmas of a scenario."""
 
-ENGINES = ("explicit", "bounded", *AT_ANY_DEPTH, "temporal")
+ENGINES = (EXPLICIT, "bounded", *AT_ANY_DEPTH, "temporal")
 
 TEMPORAL = "temporal"
 """The engine for progress properties. It answers for nothing else, and no other engine answers for them."""
 
-DEFAULT_ENGINES = ("explicit", TEMPORAL)
+DEFAULT_ENGINES = (EXPLICIT, TEMPORAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +254,8 @@ def _answers(engine: str, program: Program, properties: Sequence[str] | None) ->
     runs = names_of(program, TEMPORAL)
     if engine == TEMPORAL:
         return any(properties is None or name in properties for name in runs)
-    return properties is None or not properties or any(name not in runs for name in properties)
+    others = runs if engine == EXPLICIT else [*runs, REACHABLE]
+    return properties is None or not properties or any(name not in others for name in properties)
 
 
 def perform(search: Search, limits: Limits, progress: Progress | None) -> Finding:
@@ -355,6 +359,17 @@ def names_of(program: Program, engine: str = "explicit") -> list[str]:
     if engine == TEMPORAL:
         return [p.name for p in program.progress]
     return [p.name for p in program.properties] + ["deadlock"] + [f"no-crash-{c}" for c in program.crashes]
+
+
+def check_safety(name: str, program: Program) -> None:
+    """``UsageProblem`` unless the program has this property and it is none of progress."""
+    names = names_of(program)
+    remedy = f"there are: {', '.join(names)}"
+    if name in names_of(program, TEMPORAL):
+        raise UsageProblem(
+            f"'{name}' is a progress property, which only 'slotproof check' answers ({remedy})"
+        )
+    one_of("property", name, names, remedy)
 
 
 def for_subject(finding: Finding, subject: Subject) -> dict[str, Verdict]:

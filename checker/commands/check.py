@@ -130,12 +130,13 @@ def check(**given: object) -> int:
     programs = programs_of(subjects)
     if options.baseline is not None and baseline is not None:
         _names_must_be_known(baseline, options.baseline, subjects)
-    asked = chosen_properties(options.property, programs)
+    asked = chosen_properties(options.property, programs, listed=options.system is None)
     searches = plan(subjects, engines, asked)
     if not searches:
         raise UsageProblem(
             f"--engine {', '.join(engines)} has nothing to answer here: 'temporal' is for the progress"
-            " properties of a system, the other engines are for all others (slotproof list properties)"
+            " properties of a system, 'explicit' alone counts reachable-states, all engines but 'temporal'"
+            " are for the other properties"
         )
     if options.symmetry:
         if not any(p.system.interchangeable for p in programs):

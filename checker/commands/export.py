@@ -63,15 +63,14 @@ def export(
         raise UsageProblem(f"--out {out}: is a folder; name a file")
     from slotproof.checker.export.errors import ExportError
     from slotproof.checker.progress import shown_work
-    from slotproof.checker.runs import chosen, names_of, program_of, start_afresh
+    from slotproof.checker.runs import check_safety, chosen, program_of, start_afresh
 
     subject = one_subject(scenario, release, full, system, settings)
     start_afresh()
     with shown_work(f"writing {subject.scenario or subject.file} as {to}"):
         program = program_of(subject)
-        names = names_of(program)
         for name in property:
-            one_of("property", name, names, f"there are: {', '.join(names)}")
+            check_safety(name, program)
         asked = tuple(dict.fromkeys(property))
         try:
             written = FORMATS[to](program, program.choices(chosen(subject, program)), asked, out)

@@ -63,7 +63,7 @@ def prove(
     --check writes the questions anew from the system's source, compares, and asks fresh solvers. Exit
     status: 0 proven or right, 1 violated or refused, 2 wrong use, 3 unknown.
     """
-    from slotproof.checker.runs import lemmas_of, names_of, program_of, start_afresh
+    from slotproof.checker.runs import check_safety, lemmas_of, names_of, program_of, start_afresh
     from slotproof.checker.symbolic.proving import METHODS
 
     if engine is not None:
@@ -77,7 +77,7 @@ def prove(
     program = program_of(subject)
     names = names_of(program)
     for name in (*property, *lemmas):
-        one_of("property", name, names, f"there are: {', '.join(names)}")
+        check_safety(name, program)
     asked = property or tuple(n for n in names if n not in (*lemmas, *helpers))
     if out is not None and len(asked) != 1:
         raise UsageProblem("--out holds the certificate of one property; name it with --property")

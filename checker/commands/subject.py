@@ -35,6 +35,8 @@ def one_subject(
 
     if scenario is None:
         raise UsageProblem("name a scenario (slotproof list scenarios) or a --system FILE")
+    if scenario.endswith(".py") and scenario not in SCENARIOS:
+        raise UsageProblem(f"'{scenario}' is no scenario; write --system {scenario} for the System of a file")
     one_of("scenario", scenario, SCENARIOS, "slotproof list scenarios")
     if candidate is not None:
         from slotproof.checker.candidatefile import load_candidate

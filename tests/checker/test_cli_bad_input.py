@@ -58,6 +58,10 @@ OPTIONS: list[tuple[list[str], str]] = [
     (["check", "extra"], "'extra' stands by itself (slotproof check --help)"),
     (["check", "kiosk", "more"], "'kiosk' stands by itself; write --scenario kiosk"),
     (["check", "bounded"], "'bounded' stands by itself; write --engine bounded"),
+    (["check", "my.py"], "'my.py' stands by itself; write --candidate my.py or --system my.py"),
+    (["compare", "0.5.22", "0.5.23", "my.py"], "'my.py' stands by itself (slotproof compare --help)"),
+    (["export", "my.py", "--to", "aiger"], "'my.py' is no scenario; write --system my.py"),
+    (["prove", "my.py"], "'my.py' is no scenario; write --system my.py"),
     (["list"], "Missing argument"),
     (["list", "release"], "there is no list 'release'; did you mean releases?"),
     (["explain"], "Missing argument"),
@@ -166,7 +170,18 @@ FILES: list[tuple[str, str, list[str], str]] = [
         ["--set", "top=-1"],
         "Counter.n: range 0..-1 has no values or over 2^32; top sets it",
     ),
-    ("an unknown property", SMALL, ["--property", "reachable-stats"], "did you mean reachable-states?"),
+    (
+        "an unknown property",
+        SMALL,
+        ["--property", "reachable-stats"],
+        "did you mean reachable-states? (there are: reachable-states, deadlock)",
+    ),
+    (
+        "states to be counted by an engine that goes through none",
+        SMALL,
+        ["--property", "reachable-states", "--engine", "pdr"],
+        "--engine pdr has nothing to answer here: ",
+    ),
 ]
 
 

@@ -115,6 +115,18 @@ def test_a_system_without_properties_is_about_its_reachable_states(run: Run, cou
     assert (line["verdict"], line["states"], line["transitions"], line["depth"]) == ("holds", 6, 6, 5)
 
 
+@pytest.mark.parametrize("engine", ["bounded", "induction", "pdr"])
+def test_an_engine_that_goes_through_no_states_reports_none(run: Run, counter: Path, engine: str) -> None:
+    for system in ("stuck", "stopping"):
+        result = run("check", "--system", f"counter.py:{system}", "--engine", engine, "--format", "json")
+        (line,) = _json(result.stdout)
+        unproven = "unknown" if engine == "bounded" else "holds"
+        assert (line["property"], line["verdict"]) == (
+            "deadlock",
+            "violated" if system == "stuck" else unproven,
+        )
+
+
 def test_a_standstill_is_reported_also_without_properties(run: Run, counter: Path) -> None:
     lines = _json(run("check", "--system", "counter.py:stuck", "--format", "json").stdout)
     assert {line["property"]: line["verdict"] for line in lines} == {

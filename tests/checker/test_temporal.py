@@ -489,6 +489,12 @@ def test_only_temporal_answers_for_progress_and_for_nothing_else(run: Run) -> No
         assert refused.exit_code == 2
         assert "has nothing to answer here" in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
+    just = ["--system", f"{semaphore.__file__}:just", "--property", "gets-in"]
+    for command in (["export", "--to", "aiger"], ["export", "--to", "promela"], ["prove"]):
+        refused = run(*command, *just)
+        assert refused.exit_code == 2
+        assert "'gets-in' is a progress property, which only 'slotproof check' answers" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
 
 
 def test_progress_without_fairness_is_wrong_use(run: Run, tmp_path: Path) -> None:
