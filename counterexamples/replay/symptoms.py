@@ -203,6 +203,7 @@ LOOKS: dict[str, Callable[[ReferenceTarget], Symptom | None]] = {
     "right-adapter": wrong_token,
     "progress": refused,
     "unload-completes": unload_waits,
+    "split-equals-single": wrong_token,
     "use-count": unload_waits,
     "unload-safe": unload_breaks,
     "unload-clears": leftover,

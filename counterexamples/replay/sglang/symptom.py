@@ -27,6 +27,7 @@ def symptom(
         "unload-safe": gone_under_a_request,
         "slot-capacity": too_many_handed_over,
         "right-adapter": wrong_slot,
+        "split-equals-single": wrong_slot,
         "resident-at-launch": wrong_slot,
         "stable-in-flight": overwritten_in_flight,
         "work-conserving": left_behind,
