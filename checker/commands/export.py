@@ -21,7 +21,8 @@ EXAMPLES = """\b
 Examples:
   slotproof export idle-rank --release 0.5.16 --to promela --out idle_rank.pml
   slotproof export --system my_system.py --set requests=3 --to promela
-  slotproof export finish-unload --property slot-capacity --to aiger --out capacity.aig"""
+  slotproof export finish-unload --property slot-capacity --to aiger \\
+                   --out capacity.aig"""
 
 
 @click.command(epilog=EXAMPLES, short_help="A system as a model of another checker.")
