@@ -93,11 +93,17 @@ class Lemmas:
                 f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1]
             )
         )
-        while any([self._breaks(move) for move in self._moves()]):  # noqa: C419  # of each before any again
+        # What small actions break is left out before the large ones are asked about.
+        moves = sorted(self._moves(), key=self._size)
+        while any(self._breaks(move) for move in moves):
             pass
 
     def _moves(self) -> Iterator[Move]:
         return (m for m in self._made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
+
+    def _size(self, move: Move) -> int:
+        b, cells = self._made.booleans, zip(self._made.state, move.result.after, strict=True)
+        return len(b.reachable([x for cell, value in cells for x in cell.terms(b, value)]))
 
     def _here(self, move: Move) -> list[Literal]:
         kept = [self._true[name] for name in self.kept]
