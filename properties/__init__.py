@@ -178,9 +178,9 @@ WITNESSES: Mapping[str, tuple[Witness, ...]] = {
 
 LEMMAS: Mapping[str, tuple[Property, ...]] = {
     "overlap-cancel": lemmas.OF_BACKGROUND_LOADING,
-    "finish-unload": lemmas.OF_EVERY_ROLE,
-    "finish-unload-normal": lemmas.OF_EVERY_ROLE,
-    "partial-prompt": lemmas.OF_EVERY_ROLE,
+    "finish-unload": lemmas.OF_SYNCHRONOUS_LOADING,
+    "finish-unload-normal": lemmas.OF_SYNCHRONOUS_LOADING,
+    "partial-prompt": lemmas.OF_SYNCHRONOUS_LOADING,
     "idle-rank": lemmas.OF_EVERY_ROLE,
     "decode-admission": lemmas.OF_DECODE,
     "decode-admission-pinned": lemmas.OF_DECODE,

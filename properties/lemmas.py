@@ -168,6 +168,24 @@ def residents_fit(s: Server) -> bool:
     return all(len(s.ranks[k].pool.resident) <= slots for k in Rank)
 
 
+@invariant
+def rows_fit(s: Server) -> bool:
+    """With synchronous loading the rows that have not finished, the picks of the pass and the partial prompt
+    have no more adapters than there are slots: the gate has counted them all."""
+    return all(
+        len(
+            {
+                s.adapter[r]
+                for r in Request
+                if r not in s.ranks[k].scheduler.finished
+                and (is_row(s.ranks[k].scheduler, r) or r in s.ranks[k].scheduler.picks)
+            }
+        )
+        <= slots
+        for k in Rank
+    )
+
+
 def each_adapter_once(queue: Seq[Adapter]) -> bool:
     """Whether no adapter stands twice in an order of adapters."""
     return all(
@@ -252,6 +270,8 @@ OF_EVERY_ROLE: tuple[Property, ...] = (
     residents_in_order,
     use_count,
 )
+
+OF_SYNCHRONOUS_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, rows_fit)
 
 OF_BACKGROUND_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, copies_pending, rows_resident)
 

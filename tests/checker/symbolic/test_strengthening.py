@@ -194,6 +194,22 @@ def test_the_fit_test_of_a_small_server_is_proven() -> None:
     assert len(proof) == 1
 
 
+@pytest.mark.parametrize(
+    ("scenario", "name"),
+    [
+        ("finish-unload", "slot-capacity"),
+        ("decode-admission", "slot-capacity"),
+        ("idle-rank", "fresh-batch-info"),
+    ],
+)
+def test_lemmas_show_what_holds_on_the_newest_release(scenario: str, name: str) -> None:
+    program, choices = server(scenario, {})
+    lemmas = [x.name for x in SCENARIOS[scenario].lemmas]
+    verdict, proof = prove(program, choices, name, helpers=lemmas)
+    assert isinstance(verdict, Holds), verdict
+    assert len(proof) == 1
+
+
 LARGE: dict[str, object] = {
     "requests": 8,
     "adapters": 6,
