@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.itf import read
 from slotproof.counterexamples.replay.driver import Mismatch, Refused
 from slotproof.counterexamples.replay.run import Replay, replay, waiting
@@ -16,7 +17,7 @@ from slotproof.counterexamples.replay.sglang.fork import Forks
 from slotproof.counterexamples.replay.sglang.limits import ACTIONS, SWITCHED_OFF
 from slotproof.counterexamples.replay.sglang.standins import stood_in
 from slotproof.counterexamples.replay.sglang.target import make
-from slotproof.counterexamples.verify import call
+from slotproof.counterexamples.verify import call, verify
 from slotproof.model.language.compile import compile_system
 from slotproof.model.releases import release
 from slotproof.properties import SCENARIOS
@@ -35,7 +36,11 @@ def run_trace(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
     program = compile_system(
         SCENARIOS[file.scenario].system(release(file.release.rstrip("+"))).with_parameters(**file.parameters)
     )
-    trace = file.trace(program)
+    try:
+        trace = file.trace(program)
+        verify(trace, program)
+    except TraceError as error:
+        return {"wrong": str(error).removeprefix(f"{job['trace']}: ")}
     skipped: tuple[str, ...] = ()
     if job.get("other"):
         trace, program, skipped = on_release(trace, file.scenario, version)
