@@ -36,7 +36,8 @@ def iteration(h: Happened[Server], k: Rank) -> list[str]:
     if h.crash is not None:
         return [*found, *handed(h, after)]
     if after.scheduler.asked is not None:
-        return [*found, "There the pass halts for a moment, because a copy is under way."]
+        between = "The pass is between two candidates: the copy under way may end before the next is asked."
+        return [*found, between]
     return [*found, *launched(h, after), *results(h, before, after)]
 
 
@@ -89,7 +90,7 @@ def asked(h: Happened[Server], before: Process, after: Process) -> list[str]:
         found.append(f"The gate lets {rows_with(passed, h.before.adapter)} pass.")
     for a in after.loader.copies:
         if a not in before.loader.copies:
-            found.append(f"The gate starts the copy of {a} into a slot{over(after)}.")
+            found.append(f"The gate starts the copy of {a} into {place(after)}.")
     refused = [r for r in Request if r in after.gate.refused]
     found += [refusal(h, before, after, r) for r in refused]
     if after.gate.unasked:
@@ -97,9 +98,9 @@ def asked(h: Happened[Server], before: Process, after: Process) -> list[str]:
     return found
 
 
-def over(rank: Process) -> str:
-    """Whose slot a copy begins to write over, if it is anyone's."""
-    return f", over that of {these(rank.gate.overwritten)}" if rank.gate.overwritten else ""
+def place(rank: Process) -> str:
+    """The slot that a copy begins to write, by what it held, if it held anything."""
+    return f"the slot that held {these(rank.gate.overwritten)}" if rank.gate.overwritten else "a slot"
 
 
 def refusal(h: Happened[Server], before: Process, after: Process, r: Request) -> str:
@@ -108,8 +109,8 @@ def refusal(h: Happened[Server], before: Process, after: Process, r: Request) ->
     if after.gate.counted[r]:
         counted = [why_counted(h.before, before, after, b) for b in Adapter if b in after.gate.counted[r]]
         return (
-            f"The gate refuses {r} ({a}): the fit test counts {'; '.join(counted)}. With {a} that is too much"
-            f" for {room(after)}."
+            f"The gate refuses {r} ({a}), which stays in the queue: the fit test counts"
+            f" {'; and '.join(counted)}. With {a} that is too much for {room(after)}."
         )
     if after.drainer.drains_for[a] is not None:
         return f"The gate keeps {r} ({a}) in the queue, for {a} drains."
