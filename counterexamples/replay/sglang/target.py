@@ -230,9 +230,7 @@ class SingleServer(Clock):
         """``_handle_batch_output`` with abort status 500, then the handler if it still listens."""
         state = self.tokenizer.open_states[r]
         reason = {"type": "abort", "message": "failed", "status_code": 500, "err_type": "InternalServerError"}
-        self.tokenizer.output(r, reason)
-        if listens:
-            self.tokenizer.waiter_sees_error(state)
+        self.tokenizer.output(r, reason, state if listens else None)
         self._close(r)
 
     def _close(self, r: str) -> None:

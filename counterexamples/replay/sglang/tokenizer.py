@@ -146,8 +146,12 @@ class Tokenizer:
         state = self.module.ReqState(**{n: v for n, v in values.items() if n in known})
         self.manager.rid_to_state[rid] = state
 
-    def output(self, rid: str, reason: dict[str, Any]) -> None:
-        """The last output of a request arrives (``_handle_batch_output``)."""
+    def output(self, rid: str, reason: dict[str, Any], listener: Any = None) -> None:
+        """The last output of a request arrives (``_handle_batch_output``).
+
+        ``listener``: the state whose handler still waits. It takes an output with an abort status in the same
+        turn of the event loop that delivers it, before an unload learns of the reference that was released.
+        """
         fields = {
             "rids": [rid],
             "finished_reasons": [reason],
@@ -163,7 +167,13 @@ class Tokenizer:
             f.name for f in dataclasses.fields(kind) if f.init
         ]
         message = kind(**{name: fields.get(name) for name in names})
-        self.run(self.manager._handle_batch_output(message))
+
+        async def deliver() -> None:
+            await self.manager._handle_batch_output(message)
+            if listener is not None:
+                await self._sees_error(listener)
+
+        self.run(deliver())
 
     def abort_echo(self, message: Any) -> None:
         """An abort echo arrives (``_handle_abort_req``)."""
@@ -179,13 +189,13 @@ class Tokenizer:
         else:
             self.manager.rid_to_state.pop(rid)  # 0.5.13 and before keep the state for good: it is leaked
 
-    def waiter_sees_error(self, state: Any) -> None:
+    async def _sees_error(self, state: Any) -> None:
         """The request's handler, which still listens, takes an output with abort status 500."""
         reason = {"type": "abort", "message": "failed", "status_code": 500}
         out = {"meta_info": {"id": state.obj.rid, "finish_reason": reason}}
         function = self.manager._handle_abort_finish_reason
         try:
-            self.run(_call(function, out, state, False))
+            await _call(function, out, state, False)
         except Exception as error:  # the handler answers the client with an HTTP error
             if type(error).__name__ != "HTTPException" and "exceptions must derive" not in str(error):
                 raise  # fastapi is stood in for: its exception is a class that cannot be raised
