@@ -7,7 +7,7 @@ before a solver sees it; the relation of a step is a few thousand nodes then, no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 Literal = int
@@ -19,6 +19,8 @@ FALSE: Literal = 1
 # than the contradictions that would be found.
 LONG = 24
 SHORT_CLAUSE = 6
+LOOK_EVERY = 64
+"""Nodes between two looks at whether there is still time: some hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,11 @@ Node = Variable | Conjunction | Choice
 
 
 class Booleans:
-    """Makes terms. Node 0 is the constant true."""
+    """Makes terms. Node 0 is the constant true. ``look`` is called now and then while there is much to make,
+    and may raise."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[], None] = lambda: None) -> None:
+        self._look = look
         self._nodes: list[Node] = [Conjunction(())]
         self._conjunctions: dict[tuple[Literal, ...], Literal] = {(): TRUE}
         self._in_full: dict[tuple[Literal, ...], Literal] = {}
@@ -120,6 +124,8 @@ class Booleans:
         return found
 
     def _simplified(self, key: tuple[Literal, ...]) -> Literal:
+        if len(self._nodes) % LOOK_EVERY == 0:
+            self._look()
         parts = self._flattened(key)
         for _ in range(4):
             for x in parts:

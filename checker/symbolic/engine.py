@@ -117,7 +117,7 @@ class _Search:
         return {name: self._verdict(name, stopped) for name in self._names}
 
     def _deepen(self, progress: Report | None) -> None:
-        made = relation(self._program, self._choices, self._encoding)
+        made = relation(self._program, self._choices, self._encoding, self.budget.check)
         bads = [bad for name in self._names for bad in made.bads(name)]
         unrolling = Unrolling(made, bads, self.budget)
         while self._done < self._depth and len(self._traces) < len(self._names):

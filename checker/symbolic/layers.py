@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from slotproof.checker.symbolic.booleans import Literal
-from slotproof.checker.symbolic.relation import Encoding, Relation
+from slotproof.checker.symbolic.relation import Encoding, Relation, relation
 from slotproof.checker.symbolic.solving import Budget, Formula, Formulas, Solver
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.program import Program
@@ -22,9 +22,9 @@ def layers(
     Ends with the last layer that is not empty, at ``max_depth`` at the latest. Model errors are not
     looked for: a step that meets one leads nowhere.
     """
-    relation = Relation(program, choices, encoding)
-    found = [set(_Images(relation, initial=True).of([]))]
-    images = _Images(relation, initial=False)
+    made = relation(program, choices, encoding)
+    found = [set(_Images(made, initial=True).of([]))]
+    images = _Images(made, initial=False)
     images.block(found[0])
     while len(found) <= max_depth:
         fresh = set(images.of(sorted(found[-1])))

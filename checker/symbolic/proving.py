@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal as Word
 
 from slotproof.checker.symbolic.booleans import Literal
@@ -17,7 +18,7 @@ from slotproof.checker.symbolic.engine import Progress, Report, check_bounded
 from slotproof.checker.symbolic.induction import find_depth
 from slotproof.checker.symbolic.pdr import find_invariant
 from slotproof.checker.symbolic.proof import Invariant, NotConverged, Proof, Stage
-from slotproof.checker.symbolic.relation import relation
+from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.checker.symbolic.solving import Budget, Formulas, Solver, Stopped, until_interrupted
 from slotproof.checker.symbolic.strengthening import Asked, Lemmas, strengthen
@@ -117,11 +118,20 @@ class _Search:
         self._program, self._choices = program, choices
         self._limits, self._budget, self._asked = limits, budget, asked
         self._helped = helped or Helped(program, choices, ())
-        self._made = relation(self._helped.program, self._helped.choices)
         self._found: Lemmas | None = None
 
     def prove(self, property: str, method: Method | None, lemmas: Sequence[str]) -> tuple[Verdict, Proof]:
         """The verdict and the proof."""
+        try:
+            return self._prove(property, method, lemmas)
+        except Stopped as stopped:  # before there was a question to ask
+            return self._unknown(property, self._not_converged(str(stopped), method, 0), 0), ()
+
+    @cached_property
+    def _made(self) -> Relation:
+        return relation(self._helped.program, self._helped.choices, look=self._budget.check)
+
+    def _prove(self, property: str, method: Method | None, lemmas: Sequence[str]) -> tuple[Verdict, Proof]:
         question = of_relation(self._made, [property])
         try:
             if not _begins(question, self._budget):

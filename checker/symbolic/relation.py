@@ -131,11 +131,13 @@ class Relation:
     other terms say nothing.
     """
 
-    def __init__(self, program: Program, choices: Sequence[int], encoding: Encoding = "one-hot") -> None:
+    def __init__(
+        self, program: Program, choices: Sequence[int], encoding: Encoding, look: Callable[[], None]
+    ) -> None:
         self.program = program
         self.choices = tuple(choices)
         self.encoding: Encoding = encoding
-        self.booleans = Booleans()
+        self.booleans = Booleans(look)
         self.values = Values(self.booleans)
         self.stored = tuple(not c.output for c, _ in column_cells(program.columns))
         start = initial_cells(program.columns)
@@ -428,9 +430,17 @@ class Relation:
         return self.booleans.any(enabled), self.booleans.any(errors)
 
 
-def relation(program: Program, choices: Sequence[int], encoding: Encoding = "one-hot") -> Relation:
-    """The transition relation of a program with these alternatives."""
-    return Relation(program, choices, encoding)
+def relation(
+    program: Program,
+    choices: Sequence[int],
+    encoding: Encoding = "one-hot",
+    look: Callable[[], None] = lambda: None,
+) -> Relation:
+    """The transition relation of a program with these alternatives.
+
+    Over large domains that is seconds of work: ``look`` is called now and then and ends it by raising.
+    """
+    return Relation(program, choices, encoding, look)
 
 
 def _written(program: Program) -> set[int]:

@@ -9,10 +9,11 @@ from click.testing import Result
 
 from slotproof.checker.symbolic import certificate, rechecking
 from slotproof.checker.symbolic.certificate import Refused
+from slotproof.checker.symbolic.engine import check_bounded
 from slotproof.checker.symbolic.proof import Induction, Invariant, Proof
 from slotproof.checker.symbolic.proving import METHODS, Method, check_unbounded, prove
 from slotproof.checker.symbolic.rechecking import recheck
-from slotproof.checker.symbolic.solving import Budget
+from slotproof.checker.symbolic.solving import Budget, Formulas
 from slotproof.checker.verdict import Holds, Limits, Unknown, Violated
 from slotproof.model.language import (
     Annotated,
@@ -365,3 +366,23 @@ def test_check_has_the_engines(run: Run) -> None:
     done = run("check", "--system", system, "--engine", "pdr", "--engine", "induction", "--format", "json")
     assert done.exit_code == 0
     assert done.output.count('"verdict": "holds"') == 8
+
+
+def test_a_limit_ends_the_making_of_a_relation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relation over large domains takes as long as an answer: it does not get as far as Z3."""
+
+    def answer(*_: object) -> list[object]:
+        raise AssertionError("the limit came too late")
+
+    monkeypatch.setattr(Formulas, "of", answer)
+    program = compile_system(allocator.allocator)
+    limits = Limits(seconds=0)
+    name = program.properties[0].name
+    verdicts = [
+        prove(program, (), name, limits=limits)[0],
+        check_bounded(program, (), [name], limits=limits)[name],
+        *(check_unbounded(program, (), [name], method, limits=limits)[name] for method in METHODS),
+    ]
+    for verdict in verdicts:
+        assert isinstance(verdict, Unknown)
+        assert "time limit of 0 s" in verdict.reason
