@@ -60,6 +60,7 @@ class Interpreter:
         ]
         self._conjuncts: dict[int, list[Callable[..., bool]]] = {}
         self._read: dict[Valuation, Any] = {}
+        self._properties: dict[int, list[Callable[..., bool]]] = {}
         self._progress: dict[int, list[Callable[..., bool]]] = {}
         self._where = [system.fairness[f.declared].where for f in program.fairness]
 
@@ -256,7 +257,7 @@ class Interpreter:
             with model_errors():
                 return [bool(self.linker.function(declared.function)(*subject, *arguments))]
         results: list[bool] = []
-        for test in self._property_parts(declared):
+        for test in self._property_parts(property, declared):
             try:
                 with model_errors():
                     results.append(bool(test(*subject, *arguments)))
@@ -266,11 +267,13 @@ class Interpreter:
                 results.append(True)
         return results
 
-    def _property_parts(self, declared: Property) -> list[Callable[..., bool]]:
-        *setup, last = Source(declared.function).numbered().body
-        assert isinstance(last, ast.Return)
-        assert last.value is not None
-        return self._parts(declared.function, setup, list(parts_of(last.value)))
+    def _property_parts(self, property: int, declared: Property) -> list[Callable[..., bool]]:
+        if property not in self._properties:
+            *setup, last = Source(declared.function).numbered().body
+            assert isinstance(last, ast.Return)
+            assert last.value is not None
+            self._properties[property] = self._parts(declared.function, setup, list(parts_of(last.value)))
+        return self._properties[property]
 
     def pending(self, progress: int, values: Sequence[int], state: Valuation) -> tuple[bool, bool]:
         """Whether a state meets the premise of a progress property, and whether it meets the goal."""

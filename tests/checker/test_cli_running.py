@@ -251,3 +251,30 @@ def test_every_run_writes_the_same_traces(tmp_path: Path) -> None:
     first = traces("1")
     assert first
     assert first == traces("2")
+
+
+INTERRUPTED_IMPORT = """
+import importlib.abc, os, signal, sys
+
+class Interrupts(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "slotproof.checker.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["slotproof", "list", "releases"]
+from slotproof.checker.__main__ import run
+run()
+"""
+
+
+def test_an_interrupt_while_the_command_is_imported_ends_it_as_later_ones_do() -> None:
+    told = subprocess.run([sys.executable, "-c", INTERRUPTED_IMPORT], capture_output=True, text=True)
+    assert (told.returncode, told.stdout, told.stderr) == (3, "", "slotproof: interrupted\n")
+
+
+def test_an_interrupt_that_is_ignored_stays_so_while_the_command_is_imported() -> None:
+    ignored = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + INTERRUPTED_IMPORT
+    told = subprocess.run([sys.executable, "-c", ignored], capture_output=True, text=True)
+    assert told.returncode == 0
+    assert "0.5.23" in told.stdout
