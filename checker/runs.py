@@ -142,6 +142,15 @@ def lemmas_of(subject: Subject) -> tuple[str, ...]:
     return tuple(lemma.name for lemma in SCENARIOS[subject.scenario].lemmas)
 
 
+def costly_lemmas_of(subject: Subject) -> tuple[str, ...]:
+    """The names of those lemmas that are asked about only where the others do not suffice."""
+    if subject.scenario is None:
+        return ()
+    from slotproof.properties import SCENARIOS
+
+    return tuple(lemma.name for lemma in SCENARIOS[subject.scenario].costly)
+
+
 def program_of(subject: Subject) -> Program:
     """The compiled system of a subject. Subjects that differ in their choices alone share one."""
     if subject not in _programs:
@@ -351,7 +360,8 @@ def _helped(subject: Subject) -> Helped | None:
     if not names:
         return None
     program = program_of(with_lemmas)
-    return Helped(program, program.choices(chosen(with_lemmas, program)), names)
+    choices = program.choices(chosen(with_lemmas, program))
+    return Helped(program, choices, names, costly_lemmas_of(with_lemmas))
 
 
 def names_of(program: Program, engine: str = "explicit") -> list[str]:

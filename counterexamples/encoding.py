@@ -257,6 +257,17 @@ def plain(value: Any) -> Any:
     return label(value)
 
 
+def setting(value: Any) -> str:
+    """A parameter's value, as ``--set`` takes it."""
+    match plain(value):
+        case dict() as pairs:
+            return "{" + ", ".join(f"{key}: {setting(v)}" for key, v in pairs.items()) + "}"
+        case list() as elements:
+            return "{" + ", ".join(map(str, elements)) + "}"
+        case scalar:
+            return label(scalar)
+
+
 def to_plain(type_: ScalarType, value: Any) -> Any:
     """A scalar of a type as plain JSON, which ``from_plain`` reads."""
     match type_:

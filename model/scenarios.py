@@ -93,7 +93,8 @@ class Scenario:
     or allows more. ``initial`` makes the initial states where there is a choice among them. ``fairness`` is
     what progress rests on, and ``final`` says where the server may stop. ``interchangeable`` is for a search
     of orbits (``check --symmetry``). ``lemmas`` are invariants that help to prove the properties
-    (``slotproof prove``); no search asks for them.
+    (``slotproof prove``), the ``costly`` ones of them only where the others do not suffice; no search asks
+    for them.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Scenario:
     properties: Sequence[Property] = ()
     witnesses: Sequence[Witness] = field(default_factory=tuple)
     lemmas: Sequence[Property] = ()
+    costly: Sequence[Property] = ()
     initial: Sequence[Action[Any]] = ()
     since: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fairness: Sequence[Fairness] = ()

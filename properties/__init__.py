@@ -193,6 +193,7 @@ SCENARIOS: dict[str, Scenario] = {
         properties=PROPERTIES.get(name, ()),
         witnesses=WITNESSES.get(name, ()),
         lemmas=LEMMAS.get(name, ()),
+        costly=lemmas.COSTLY,
     )
     for name, scenario in scenarios.SCENARIOS.items()
 }

@@ -271,6 +271,9 @@ OF_EVERY_ROLE: tuple[Property, ...] = (
     use_count,
 )
 
+COSTLY: tuple[Property, ...] = (rows_are_loaded, rows_fit)
+"""What few properties need, and what takes longest to show: how many adapters rows have is a pigeonhole."""
+
 OF_SYNCHRONOUS_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, rows_fit)
 
 OF_BACKGROUND_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, copies_pending, rows_resident)

@@ -94,9 +94,9 @@ def _obligations() -> Iterator[Entry]:
 
 
 def _sizes(sizes: Mapping[str, object]) -> str:
-    from slotproof.checker.report.words import shown
+    from slotproof.counterexamples.encoding import setting
 
-    return ", ".join(f"{name} = {shown(value)}" for name, value in sizes.items())
+    return ", ".join(f"{name} = {setting(value)}" for name, value in sizes.items())
 
 
 def _line(text: str) -> str:

@@ -101,7 +101,7 @@ def _prove(
     out: Path | None,
 ) -> int:
     from slotproof.checker.progress import shown_questions
-    from slotproof.checker.runs import chosen
+    from slotproof.checker.runs import chosen, costly_lemmas_of
     from slotproof.checker.symbolic import certificate
     from slotproof.checker.symbolic.proving import METHODS, prove
     from slotproof.checker.systemfile import located
@@ -114,7 +114,15 @@ def _prove(
     try:
         with shown_questions() as shown:
             verdict, proof = prove(
-                program, choices, name, method, lemmas=lemmas, helpers=helpers, limits=limits, asked=shown
+                program,
+                choices,
+                name,
+                method,
+                lemmas=lemmas,
+                helpers=helpers,
+                costly=costly_lemmas_of(subject),
+                limits=limits,
+                asked=shown,
             )
     except ModelError as error:
         raise UsageProblem(located(error, subject.file or f"scenario {subject.scenario}")) from None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from slotproof.checker.results import Cell, Standing
 from slotproof.checker.runs import Subject, program_of
 from slotproof.checker.verdict import Coverage, Unknown, Violated
-from slotproof.counterexamples.encoding import label, plain
+from slotproof.counterexamples.encoding import setting
 from slotproof.counterexamples.lasso import assumption
 from slotproof.counterexamples.story import story
 from slotproof.counterexamples.trace import Trace
@@ -25,18 +25,7 @@ def scope(subject: Subject) -> str:
     """The sizes for which a verdict was found: of a scenario what it sets, of another system all."""
     program = program_of(subject)
     told = program.parameters if subject.scenario is None else program.system.parameters
-    return ", ".join(f"{name} = {shown(program.parameters.get(name, told[name]))}" for name in told)
-
-
-def shown(value: object) -> str:
-    """A parameter's value, as ``--set`` takes it."""
-    match plain(value):
-        case dict() as pairs:
-            return "{" + ", ".join(f"{key}: {shown(v)}" for key, v in pairs.items()) + "}"
-        case list() as elements:
-            return "{" + ", ".join(map(str, elements)) + "}"
-        case scalar:
-            return label(scalar)
+    return ", ".join(f"{name} = {setting(program.parameters.get(name, told[name]))}" for name in told)
 
 
 def covered(coverage: Coverage, remembered: bool = False) -> str:

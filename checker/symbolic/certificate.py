@@ -25,6 +25,7 @@ from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Va
 from slotproof.checker.symbolic.proof import Induction, Invariant, Proof, Stage
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
+from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.program import Program
 
 VERSION = 2
@@ -173,7 +174,7 @@ def _lines(
         "system": program.name,
         "digest": program.digest,
         "choices": _choices(program, choices),
-        "parameters": {name: str(value) for name, value in program.parameters.items()},
+        "parameters": {name: setting(value) for name, value in program.parameters.items()},
         "stages": [
             {
                 "properties": s.properties,

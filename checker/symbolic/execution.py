@@ -81,7 +81,7 @@ class Execution(Evaluation):
         _, self._cells, joined = reached[-1]
         for chosen, written, locals_ in reversed(reached[:-1]):
             self._cells = self._choose_cells(chosen, written, self._cells)
-            joined = {n: choose(chosen, locals_[n], joined[n]) for n in joined.keys() & locals_.keys()}
+            joined = {n: choose(chosen, locals_[n], joined[n]) for n in joined if n in locals_}
         self._locals = dict(joined)
         running = [self._booleans.conj(c, g) for (c, _), g in zip(actions, guards, strict=True)]
         self._context, self._path, self._errors = (self._booleans.any(running),), (), []

@@ -97,7 +97,7 @@ class Paths:
     def _choose_locals(self, condition: Literal, then: Locals, otherwise: Locals) -> dict[str, Value]:
         joined = {**then, **otherwise}
         if then is not otherwise:
-            for name in then.keys() & otherwise.keys():
+            for name in (n for n in then if n in otherwise):  # in an order that no run changes
                 joined[name] = self._values.choose(condition, then[name], otherwise[name])
         return joined
 

@@ -7,7 +7,7 @@ A lemma is a property like any other. It is proven by itself first, and taken fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,11 +38,15 @@ DEEPEST = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Helped:
-    """A system with lemmas among its properties; those of them that are kept together help with proofs."""
+    """A system with lemmas among its properties; those of them that are kept together help with proofs.
+
+    The ``costly`` ones of them are asked about only where the others do not show a property.
+    """
 
     program: Program
     choices: Sequence[int]
     lemmas: Sequence[str]
+    costly: Collection[str] = ()
 
 
 def check_unbounded(
@@ -79,6 +83,7 @@ def prove(
     *,
     lemmas: Sequence[str] = (),
     helpers: Sequence[str] = (),
+    costly: Collection[str] = (),
     limits: Limits | None = None,
     asked: Asked | None = None,
 ) -> tuple[Verdict, Proof]:
@@ -86,7 +91,8 @@ def prove(
 
     Without a method each of them is tried by induction to a small depth, then by PDR. ``helpers`` are lemmas
     over states that are tried first, all together (``strengthening.py``): those of them that are not kept
-    do no harm. Where they show the property the proof is one invariant, else the other methods may use them.
+    do no harm. The ``costly`` ones are left out at first. Where they show the property the proof is one
+    invariant, else the other methods may use them.
     ``asked`` is told of each question about them.
 
     ``Violated`` comes with a shortest trace, which bounded search finds; ``Unknown`` says how deep the
@@ -95,7 +101,7 @@ def prove(
     """
     limits = limits or Limits()
     budget = Budget(limits.seconds, limits.memory)
-    helped = Helped(program, choices, helpers) if helpers else None
+    helped = Helped(program, choices, helpers, costly) if helpers else None
     with until_interrupted(budget):
         return _Search(program, choices, limits, budget, helped=helped, asked=asked).prove(
             property, method, lemmas
@@ -118,6 +124,7 @@ class _Search:
         self._program, self._choices = program, choices
         self._limits, self._budget, self._asked = limits, budget, asked
         self._helped = helped or Helped(program, choices, ())
+        self._asked_together: dict[tuple[str, ...], Lemmas] = {}
         self._found: Lemmas | None = None
 
     def prove(self, property: str, method: Method | None, lemmas: Sequence[str]) -> tuple[Verdict, Proof]:
@@ -150,12 +157,17 @@ class _Search:
         """The proof that lemmas make together, with the property if it is one of states itself."""
         if not self._helped.lemmas:
             return None
-        if self._found is None:
-            self._found = Lemmas(question, self._helped.lemmas, self._budget, self._asked)
-        shown = self._found.show(question)
-        if shown is None and any(p.over == "state" for p in self._properties(question)):
-            shown = strengthen(question, self._found.kept, self._budget, self._asked).invariant
-        return shown
+        everyday = tuple(name for name in self._helped.lemmas if name not in self._helped.costly)
+        for names in dict.fromkeys((everyday, tuple(self._helped.lemmas))):
+            if names not in self._asked_together:
+                self._asked_together[names] = Lemmas(question, names, self._budget, self._asked)
+            self._found = self._asked_together[names]
+            shown = self._found.show(question)
+            if shown is None and any(p.over == "state" for p in self._properties(question)):
+                shown = strengthen(question, self._found.kept, self._budget, self._asked).invariant
+            if shown is not None:
+                return shown
+        return None
 
     def _properties(self, question: Safety) -> list[Property]:
         return [p for p in self._helped.program.properties if p.name in question.properties]

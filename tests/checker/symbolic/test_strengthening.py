@@ -222,7 +222,10 @@ LARGE: dict[str, object] = {
 def test_eight_requests_six_adapters_and_four_slots_are_proven() -> None:
     program, choices = server("finish-unload", LARGE)
     lemmas = [x.name for x in SCENARIOS["finish-unload"].lemmas]
-    verdict, proof = prove(program, choices, "no-crash-fit-test-unknown-adapter", helpers=lemmas)
+    costly = [x.name for x in SCENARIOS["finish-unload"].costly]
+    verdict, proof = prove(
+        program, choices, "no-crash-fit-test-unknown-adapter", helpers=lemmas, costly=costly
+    )
     assert isinstance(verdict, Holds), verdict
     text = certificate.written(program, choices, proof, {})
     assert set(in_z3(text, no_limit)) == {"unsat"}
