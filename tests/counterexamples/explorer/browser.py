@@ -72,6 +72,12 @@ class Browser:
 
         WebDriverWait(self.driver, 60).until(lambda _: text in self.text(selector))
 
+    def wait_until(self, script: str) -> None:
+        """Wait until a script returns something true."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, 60).until(lambda _: self.run(script))
+
     def complaints(self) -> list[str]:
         """What the browser has written to its console since the last look."""
         return [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
