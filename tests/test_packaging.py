@@ -104,7 +104,7 @@ def test_wheel_says_what_it_needs_and_what_it_offers(wheel: Path) -> None:
     assert {"replay", "explore", "certify", "benchmarks"} <= extras
     for extra in extras:
         assert any(f'extra == "{extra}"' in r for r in about.get_all("Requires-Dist", []))
-    assert "slotproof = slotproof.checker.cli:main" in points
+    assert "slotproof = slotproof.checker.__main__:run" in points
     assert "[pytest11]\nslotproof = slotproof.checker.pytest_plugin" in points
 
 
