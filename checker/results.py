@@ -12,7 +12,7 @@ from slotproof.checker.baseline import Baseline, Key, Known
 from slotproof.checker.runs import EXPLICIT, REACHABLE, Finding, Subject, for_subject, program_of
 from slotproof.checker.usage import UsageProblem
 from slotproof.checker.verdict import Coverage, Holds, Unknown, Verdict, Violated
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 from slotproof.model.near import near
 
 
@@ -97,10 +97,10 @@ def known_properties(programs: Sequence[Program]) -> list[str]:
     for program in programs:
         names |= dict.fromkeys(p.name for p in program.properties)
         names |= dict.fromkeys(p.name for p in program.progress)
-        names |= dict.fromkeys(f"no-crash-{cause}" for cause in program.crashes)
+        names |= dict.fromkeys(map(no_crash, program.crashes))
     if any(not p.properties for p in programs):
         names[REACHABLE] = None
-    return [*names, "deadlock"]
+    return [*names, DEADLOCK]
 
 
 def chosen_properties(

@@ -368,7 +368,7 @@ def names_of(program: Program, engine: str = "explicit") -> list[str]:
     """The names of all properties that an engine answers for, those that no one wrote included."""
     if engine == TEMPORAL:
         return [p.name for p in program.progress]
-    return [p.name for p in program.properties] + ["deadlock"] + [f"no-crash-{c}" for c in program.crashes]
+    return list(program.safety)
 
 
 def check_safety(name: str, program: Program) -> None:

@@ -23,13 +23,11 @@ from slotproof.checker.verdict import Coverage, Limits, Verdict, Violated
 from slotproof.counterexamples.trace import Trace
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.interpreter import Outcome
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 from slotproof.model.language.slicing import Slice, sliced
 from slotproof.model.language.symmetry import group
 
 __all__ = ["Exploration", "Progress", "Violation", "explore", "layers", "reached", "successors"]
-
-DEADLOCK = "deadlock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +52,7 @@ class Exploration:
 
     def verdicts(self) -> dict[str, Verdict]:
         """A verdict for each property, ``deadlock`` and ``no-crash-<cause>`` of each cause, as asked."""
-        program = self.program
-        names = [p.name for p in program.properties]
-        names += [DEADLOCK, *(no_crash(cause) for cause in program.crashes)]
+        names = self.program.safety
         return {name: self._verdict(name) for name in names if self.asked is None or name in self.asked}
 
     def _verdict(self, name: str) -> Verdict:
@@ -64,11 +60,6 @@ class Exploration:
         if traces:
             return Violated(name, tuple(sorted(traces, key=len)), self.coverage)
         return judged(self.program, name, self.coverage)
-
-
-def no_crash(cause: str) -> str:
-    """The property that a crash with this cause violates."""
-    return f"no-crash-{cause}"
 
 
 def explore(

@@ -11,14 +11,11 @@ from slotproof.checker.export.names import Names
 from slotproof.checker.export.pure import NotPure, Pure
 from slotproof.checker.export.text import Text, declared_type
 from slotproof.model.language.ir import Action, Assign, Expr, Local, Property, Read
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 from slotproof.model.language.walk import expressions_of, statements_of
 
 LONGEST = 100_000
 """The most nodes of a property that is written out."""
-
-DEADLOCK = "deadlock"
-NO_CRASH = "no-crash-"
 
 
 class Judged:
@@ -32,11 +29,10 @@ class Judged:
         self.program = program
         self.names = tuple(names)
         self.deadlock = DEADLOCK in names
-        self.causes = [i for i, cause in enumerate(program.crashes) if f"{NO_CRASH}{cause}" in names]
+        self.causes = [i for i, cause in enumerate(program.crashes) if no_crash(cause) in names]
         found = [p for p in program.properties if p.name in names]
-        known = {DEADLOCK, *(p.name for p in found), *(f"{NO_CRASH}{c}" for c in program.crashes)}
         for name in names:
-            if name not in known:
+            if name not in program.safety:
                 raise KeyError(name)
         self.states = [(p.name, _written(p, rested)) for p in found if p.over == "state"]
         self.steps = [(p, _written(p, moved)) for p in found if p.over == "step"]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from slotproof.checker.export.build import FALSE, TRUE, both, either, negated
 from slotproof.checker.export.errors import ExportError
 from slotproof.checker.export.failure import failure
-from slotproof.checker.export.judged import DEADLOCK, Before, Judged
+from slotproof.checker.export.judged import Before, Judged
 from slotproof.checker.export.names import Names
 from slotproof.checker.export.pure import NotPure, Pure
 from slotproof.checker.export.shared import Shared
@@ -35,7 +35,7 @@ from slotproof.model.language.ir import (
     Read,
     Write,
 )
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program
 from slotproof.model.language.types import IntType
 from slotproof.model.language.walk import expressions_of, statements_of
 

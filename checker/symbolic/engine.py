@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from slotproof.checker.symbolic.bounded import Run, Unrolling
 from slotproof.checker.symbolic.layers import layers
 from slotproof.checker.symbolic.relation import Bad, Encoding, Relation, relation
-from slotproof.checker.symbolic.replaying import DEADLOCK, NO_CRASH, Disagreement, Replay
+from slotproof.checker.symbolic.replaying import Disagreement, Replay
 from slotproof.checker.symbolic.solving import Budget, Stopped, until_interrupted
 from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
 from slotproof.counterexamples.trace import Trace
@@ -28,7 +28,6 @@ __all__ = [
     "Relation",
     "check_bounded",
     "layers",
-    "properties_of",
     "relation",
 ]
 
@@ -45,12 +44,6 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-
-
-def properties_of(program: Program) -> tuple[str, ...]:
-    """Everything that can be asked about a program."""
-    crashes = (f"{NO_CRASH}{cause}" for cause in program.crashes)
-    return (*(p.name for p in program.properties), DEADLOCK, *crashes)
 
 
 def check_bounded(
@@ -72,7 +65,7 @@ def check_bounded(
     for a property that the program does not have.
     """
     limits = limits or Limits()
-    names = tuple(dict.fromkeys(properties_of(program) if properties is None else properties))
+    names = tuple(dict.fromkeys(program.safety if properties is None else properties))
     _known(program, names)
     search = _Search(program, choices, names, limits, encoding)
     with until_interrupted(search.budget):
@@ -81,10 +74,8 @@ def check_bounded(
 
 def _known(program: Program, names: Sequence[str]) -> None:
     for name in names:
-        if name not in properties_of(program):
-            raise KeyError(
-                f"{program.name} has no property '{name}'{near_or_all(name, properties_of(program))}"
-            )
+        if name not in program.safety:
+            raise KeyError(f"{program.name} has no property '{name}'{near_or_all(name, program.safety)}")
 
 
 class _Search:

@@ -20,7 +20,7 @@ from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.values import Value, Values, constant, kind, low
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 from slotproof.model.language.types import BoolType, OptionalType, ScalarType, SetType, bits
 from slotproof.model.language.walk import statements_of
 
@@ -340,13 +340,12 @@ class Relation:
         a property of states then being asked of the state before the step.
         """
         cells = self._before if before else self._rested
-        if name == "deadlock":
+        if name == DEADLOCK:
             return (self._deadlock(cells),)
-        if name.startswith("no-crash-"):
-            causes = [f"no-crash-{c}" for c in self.program.crashes]
-            if name in causes:
-                cause = causes.index(name)
-                return (Bad(name, "step", cause, self.crashes(cause), FALSE),)
+        causes = [*map(no_crash, self.program.crashes)]
+        if name in causes:
+            cause = causes.index(name)
+            return (Bad(name, "step", cause, self.crashes(cause), FALSE),)
         for found in self.program.properties:
             if found.name == name:
                 return (
@@ -413,7 +412,7 @@ class Relation:
             (part,) = self._execution(cells).conjuncts((), [self.program.final], {})
             final = part.violated ^ 1
             error = self.booleans.disj(error, self.booleans.conj(enabled ^ 1, part.error))
-        return Bad("deadlock", "state", 0, self.booleans.conj(enabled ^ 1, final ^ 1), error)
+        return Bad(DEADLOCK, "state", 0, self.booleans.conj(enabled ^ 1, final ^ 1), error)
 
     def any_enabled(self, cells: Cells) -> tuple[Literal, Literal]:
         """That some action can run in a state; and that some guard meets a model error there."""

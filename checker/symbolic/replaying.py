@@ -12,10 +12,7 @@ from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError, NotEnabled
 from slotproof.model.language.interpreter import Interpreter
-from slotproof.model.language.program import Program
-
-DEADLOCK = "deadlock"
-NO_CRASH = "no-crash-"
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 
 
 class Disagreement(Exception):
@@ -92,7 +89,7 @@ class Replay:
             if crash is not None or step is not None or self.interpreter.final(states[-1]):
                 raise Disagreement("a state without successors has one, or is final")
             return "some step is possible"
-        if bad.property.startswith(NO_CRASH) and bad.property.removeprefix(NO_CRASH) in self.program.crashes:
+        if bad.property in map(no_crash, self.program.crashes):
             cause = self.program.crashes[bad.part]
             if crash != cause:
                 raise Disagreement(f"{self._told(run)} crashes with {cause} and with {crash}")

@@ -12,6 +12,14 @@ from slotproof.model.language.ir import Action, Expr, FairSets, Function, Progre
 from slotproof.model.language.system import System
 from slotproof.model.language.types import RecordType
 
+DEADLOCK = "deadlock"
+"""The property that a state without successors violates, unless the system calls it final."""
+
+
+def no_crash(cause: str) -> str:
+    """The property that a crash with this cause violates."""
+    return f"no-crash-{cause}"
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -62,6 +70,12 @@ class Program:
     def start(self) -> Valuation:
         """The declared initial values, one code a cell."""
         return tuple(code for column in self.columns for code in column.initial)
+
+    @property
+    def safety(self) -> tuple[str, ...]:
+        """All that can be asked of states and steps: the written properties, and those that no one wrote."""
+        written = (p.name for p in self.properties)
+        return (*written, DEADLOCK, *map(no_crash, self.crashes))
 
     @property
     def cells(self) -> int:
