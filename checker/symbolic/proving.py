@@ -7,7 +7,7 @@ A lemma is a property like any other. It is proven by itself first, and taken fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +20,7 @@ from slotproof.checker.symbolic.pdr import find_invariant
 from slotproof.checker.symbolic.proof import Invariant, NotConverged, Proof, Stage
 from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
-from slotproof.checker.symbolic.solving import Budget, Formulas, Solver, Stopped, until_interrupted
+from slotproof.checker.symbolic.solving import Budget, Stopped, satisfiable, until_interrupted
 from slotproof.checker.symbolic.strengthening import Asked, Lemmas, strengthen
 from slotproof.checker.verdict import Coverage, Holds, Limits, Unknown, Verdict
 from slotproof.model.language.ir import Property
@@ -124,7 +124,8 @@ class _Search:
         self._program, self._choices = program, choices
         self._limits, self._budget, self._asked = limits, budget, asked
         self._helped = helped or Helped(program, choices, ())
-        self._asked_together: dict[tuple[str, ...], Lemmas] = {}
+        self._everyday: Lemmas | None = None
+        self._every: Lemmas | None = None
         self._found: Lemmas | None = None
 
     def prove(self, property: str, method: Method | None, lemmas: Sequence[str]) -> tuple[Verdict, Proof]:
@@ -157,17 +158,27 @@ class _Search:
         """The proof that lemmas make together, with the property if it is one of states itself."""
         if not self._helped.lemmas:
             return None
-        everyday = tuple(name for name in self._helped.lemmas if name not in self._helped.costly)
-        for names in dict.fromkeys((everyday, tuple(self._helped.lemmas))):
-            if names not in self._asked_together:
-                self._asked_together[names] = Lemmas(question, names, self._budget, self._asked)
-            self._found = self._asked_together[names]
-            shown = self._found.show(question)
-            if shown is None and any(p.over == "state" for p in self._properties(question)):
-                shown = strengthen(question, self._found.kept, self._budget, self._asked).invariant
+        of_states = any(p.over == "state" for p in self._properties(question))
+        for found in self._kept_lemmas(question):
+            self._found = found
+            shown = found.show(question)
+            if shown is None and of_states:
+                shown = strengthen(question, found.kept, self._budget, self._asked, found.kept).invariant
             if shown is not None:
                 return shown
         return None
+
+    def _kept_lemmas(self, question: Safety) -> Iterator[Lemmas]:
+        """Those lemmas that are kept: first without the costly ones, then with them."""
+        if self._everyday is None:
+            names = [name for name in self._helped.lemmas if name not in self._helped.costly]
+            self._everyday = Lemmas(question, names, self._budget, self._asked)
+        yield self._everyday
+        if set(self._helped.lemmas) & set(self._helped.costly):
+            if self._every is None:
+                granted = self._everyday.kept
+                self._every = Lemmas(question, self._helped.lemmas, self._budget, self._asked, granted)
+            yield self._every
 
     def _properties(self, question: Safety) -> list[Property]:
         return [p for p in self._helped.program.properties if p.name in question.properties]
@@ -231,11 +242,9 @@ def _stage(
 
 def _begins(question: Safety, budget: Budget) -> bool:
     """Whether there is an initial state, or an error on the way to one."""
-    formulas = Formulas(question.relation.booleans)
-    solver = Solver(formulas, budget)
-    solver.add_any(formulas.of([question.start.possible, question.start.error]))
+    start = question.start
     try:
-        return solver.check() == "sat"
+        return satisfiable(question.relation.booleans, [start.possible, start.error], budget)
     except Stopped as stopped:
         raise NotConverged(str(stopped), 0) from None
 

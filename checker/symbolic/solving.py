@@ -236,10 +236,10 @@ class Solver(_Solving):
         return self._solve(self._solver, *assumptions)
 
 
-def satisfiable(booleans: Booleans, literals: Sequence[Literal]) -> bool:
-    """Whether any of these terms can be true."""
+def satisfiable(booleans: Booleans, literals: Sequence[Literal], budget: Budget | None = None) -> bool:
+    """Whether any of these terms can be true; ``Stopped`` when the budget ends it."""
     formulas = Formulas(booleans)
-    solver = Solver(formulas, Budget(None, None))
+    solver = Solver(formulas, budget or Budget(None, None))
     solver.add_any(formulas.of(literals))
     return solver.check() == "sat"
 

@@ -11,7 +11,7 @@ Flanagan and Leino: Houdini, an annotation assistant for ESC/Java, FME 2001, fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Choice, Conjunction, Literal, Variable
@@ -37,7 +37,11 @@ class Strengthening:
 
 
 def strengthen(
-    question: Safety, lemmas: Sequence[str], budget: Budget, asked: Asked | None = None
+    question: Safety,
+    lemmas: Sequence[str],
+    budget: Budget,
+    asked: Asked | None = None,
+    granted: Collection[str] = (),
 ) -> Strengthening:
     """Look for an invariant of these lemmas, properties of states all of them, that answers a question.
 
@@ -46,7 +50,7 @@ def strengthen(
     """
     made = question.relation
     own = [p for p in question.properties if p not in lemmas and _is_of_states(made, p)]
-    found = Lemmas(question, (*lemmas, *own), budget, asked)
+    found = Lemmas(question, (*lemmas, *own), budget, asked, granted)
     return Strengthening(found.kept, found.lost, found.show(question))
 
 
@@ -54,26 +58,33 @@ class Lemmas:
     """Those of some lemmas that are true at the start and kept by every step together; see ``Strengthening``.
 
     Any question about the relation of the system will do. None is kept if an initial action meets an error.
+    ``granted`` are those of them that are known to be kept together, and so beside any others.
     """
 
     def __init__(
-        self, question: Safety, names: Sequence[str], budget: Budget, asked: Asked | None = None
+        self,
+        question: Safety,
+        names: Sequence[str],
+        budget: Budget,
+        asked: Asked | None = None,
+        granted: Collection[str] = (),
     ) -> None:
         self._question = question
         self._budget = budget
         self._asked = asked or (lambda _: None)
+        self._granted = granted
         made = self._made = question.relation
         self._formulas = Formulas(made.booleans)
         self._true = {name: made.holds_in(name, made.before) for name in names}
         self._after: dict[tuple[str, int], Literal] = {}
-        self.kept: tuple[str, ...] = tuple(names)
-        self.lost: dict[str, str] = {}
         self._errs = self._possible("an initial action fails", [question.start.error])
+        self.kept: tuple[str, ...] = () if self._errs else tuple(names)
+        self.lost: dict[str, str] = {}
         self._keep()
 
     def known(self) -> list[Literal]:
         """What is true wherever a run can come, as terms over the variables of the state before a step."""
-        return [] if self._errs else [self._true[name] for name in self.kept]
+        return [self._true[name] for name in self.kept]
 
     def show(self, question: Safety) -> Invariant | None:
         """The invariant of the kept lemmas if nothing wrong happens in its states, or in a step from them."""
@@ -88,7 +99,7 @@ class Lemmas:
         start, started = self._question.start, self._made.stored_of(self._made.init_state)
         self._leave_out(
             name
-            for name in self.kept
+            for name in self._open()
             if self._possible(
                 f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1]
             )
@@ -97,6 +108,9 @@ class Lemmas:
         moves = sorted(self._moves(), key=self._size)
         while any(self._breaks(move) for move in moves):
             pass
+
+    def _open(self) -> Iterator[str]:
+        return (name for name in self.kept if name not in self._granted)
 
     def _moves(self) -> Iterator[Move]:
         return (m for m in self._made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
@@ -115,7 +129,7 @@ class Lemmas:
         steps = [result.enabled, result.error ^ 1, b.any(result.crashes.values()) ^ 1]
         lost = [
             name
-            for name in self.kept
+            for name in self._open()
             if self._possible(
                 f"{name} after {move.action.name}",
                 [*self._here(move), *steps, self._holds_after(name, move) ^ 1],
