@@ -60,8 +60,7 @@ class Interpreter:
         ]
         self._conjuncts: dict[int, list[Callable[..., bool]]] = {}
         self._read: dict[Valuation, Any] = {}
-        self._properties: dict[int, list[Callable[..., bool]]] = {}
-        self._progress: dict[int, list[Callable[..., bool]]] = {}
+        self._judged: dict[str, list[Callable[..., bool]]] = {}
         self._where = [system.fairness[f.declared].where for f in program.fairness]
 
     # -- values --------------------------------------------------------------------------------------
@@ -257,7 +256,7 @@ class Interpreter:
             with model_errors():
                 return [bool(self.linker.function(declared.function)(*subject, *arguments))]
         results: list[bool] = []
-        for test in self._property_parts(property, declared):
+        for test in self._judged_parts(declared):
             try:
                 with model_errors():
                     results.append(bool(test(*subject, *arguments)))
@@ -267,27 +266,27 @@ class Interpreter:
                 results.append(True)
         return results
 
-    def _property_parts(self, property: int, declared: Property) -> list[Callable[..., bool]]:
-        if property not in self._properties:
+    def _judged_parts(self, declared: Property) -> list[Callable[..., bool]]:
+        """The conjuncts of a property, or the premise and the goal of one of progress, linked once."""
+        if declared.name not in self._judged:
             *setup, last = Source(declared.function).numbered().body
             assert isinstance(last, ast.Return)
             assert last.value is not None
-            self._properties[property] = self._parts(declared.function, setup, list(parts_of(last.value)))
-        return self._properties[property]
+            parts = list(parts_of(last.value))
+            if declared.over == "run":
+                assert isinstance(last.value, ast.Call)
+                parts = last.value.args
+            self._judged[declared.name] = self._parts(declared.function, setup, parts)
+        return self._judged[declared.name]
 
     def pending(self, progress: int, values: Sequence[int], state: Valuation) -> tuple[bool, bool]:
         """Whether a state meets the premise of a progress property, and whether it meets the goal."""
         compiled = self.program.progress[progress]
-        if progress not in self._progress:
-            declared = next(p for p in self.program.system.properties if p.name == compiled.name)
-            *setup, last = Source(declared.function).numbered().body
-            assert isinstance(last, ast.Return)
-            assert isinstance(last.value, ast.Call)
-            self._progress[progress] = self._parts(declared.function, setup, last.value.args)
+        declared = next(p for p in self.program.system.properties if p.name == compiled.name)
         arguments = decoded(compiled.parameters, values)
         with model_errors():
             premise, goal = (
-                bool(part(self._to_read(state), **arguments)) for part in self._progress[progress]
+                bool(part(self._to_read(state), **arguments)) for part in self._judged_parts(declared)
             )
         return premise, goal
 
