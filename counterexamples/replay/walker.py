@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from slotproof.checker.explicit.context import arguments_of
 from slotproof.checker.explicit.native import native
-from slotproof.checker.explicit.paths import expanded
+from slotproof.checker.explicit.paths import Successors, expanded
 from slotproof.counterexamples.trace import Step
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.interpreter import Interpreter
@@ -64,21 +64,15 @@ class Walker:
         One that no walk has taken, of a random action; where all have been, one on the way to the nearest
         state with another.
         """
-        words = self.code.layout.pack(self.interpreter.stored(state))
-        rows = expanded(self.code, self.context, words)
-        labels = {rows.label(row): row for row in range(len(rows.rows))}
-        there_are = [label for label in labels if label[0] not in self.left_out]
-        if not there_are:
+        here, rows, labels = self._from(state)
+        if not labels:
             return None
-        here = self._key(words)
-        steps = self.known.setdefault(here, dict.fromkeys(there_are))
+        steps = self.known.setdefault(here, dict.fromkeys(labels))
         label = self._next(here, steps)
         row = labels[label]
         steps[label] = self._key(rows.rows[row])
         self.last = (here, label)
-        outcome = rows.outcome(row, self.program)
-        numbers = arguments_of(self.program.actions[label[0]], label[1])
-        return Choice(label[0], numbers, outcome.state, outcome.crash)
+        return self._choice(rows, label, row)
 
     def forget_last(self) -> None:
         """The step that was chosen last counts as one that no walk has taken: nothing is known of it."""
@@ -88,15 +82,23 @@ class Walker:
 
     def all_steps(self, state: Valuation) -> Iterator[tuple[Choice, bool]]:
         """Every step from a state, in the order of declaration, and whether a walk has taken it."""
+        here, rows, labels = self._from(state)
+        taken = self.known.get(here, {})
+        for label, row in labels.items():
+            yield self._choice(rows, label, row), taken.get(label) is not None
+
+    def _from(self, state: Valuation) -> tuple[bytes, Successors, dict[Label, int]]:
+        """A state's key, its successors, and the row of each step that is not left out."""
         words = self.code.layout.pack(self.interpreter.stored(state))
         rows = expanded(self.code, self.context, words)
-        taken = self.known.get(self._key(words), {})
-        for row in range(len(rows.rows)):
-            label = rows.label(row)
-            if label[0] not in self.left_out:
-                outcome = rows.outcome(row, self.program)
-                numbers = arguments_of(self.program.actions[label[0]], label[1])
-                yield Choice(label[0], numbers, outcome.state, outcome.crash), taken.get(label) is not None
+        labels = {rows.label(row): row for row in range(len(rows.rows))}
+        kept = {label: row for label, row in labels.items() if label[0] not in self.left_out}
+        return self._key(words), rows, kept
+
+    def _choice(self, rows: Successors, label: Label, row: int) -> Choice:
+        outcome = rows.outcome(row, self.program)
+        numbers = arguments_of(self.program.actions[label[0]], label[1])
+        return Choice(label[0], numbers, outcome.state, outcome.crash)
 
     def start_afresh(self) -> None:
         """A new walk begins."""
