@@ -10,6 +10,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from slotproof.counterexamples.replay.sglang.standins import not_compiled
+
 FUNCTIONS: Mapping[str, str] = {
     "torch.compile": "compiles nothing: the compiler looks for triton, and finds the stand-in",
     "torch.compiler.disable": "marks nothing for the compiler, and does not import it",
@@ -26,10 +28,6 @@ def torch() -> Any:
     return importlib.import_module("torch")
 
 
-def _compiles_nothing(model: Any = None, *positional: Any, **options: Any) -> Any:
-    return model if model is not None else (lambda function: function)
-
-
 def _unpinned(factory: Callable[..., Any]) -> Callable[..., Any]:
     def make(*args: Any, **options: Any) -> Any:
         options.pop("pin_memory", None)
@@ -41,7 +39,7 @@ def _unpinned(factory: Callable[..., Any]) -> Callable[..., Any]:
 def install() -> None:
     """Make the table's functions neutral in this process."""
     module = torch()
-    module.compile = module.compiler.disable = _compiles_nothing
+    module.compile = module.compiler.disable = not_compiled
     module.Tensor.pin_memory = lambda self, device=None: self
     for name in _FACTORIES:
         setattr(module, name, _unpinned(getattr(module, name)))

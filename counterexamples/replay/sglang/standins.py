@@ -119,14 +119,15 @@ def _next_power_of_2(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-def _not_compiled(function: Any = None, *positional: Any, **options: Any) -> Any:
+def not_compiled(function: Any = None, *positional: Any, **options: Any) -> Any:
+    """A decorator, with its options or without, that leaves a function as it is."""
     return function if function is not None else (lambda decorated: decorated)
 
 
 _COMPUTES: Mapping[str, Any] = {
     "triton.cdiv": _cdiv,
     "triton.next_power_of_2": _next_power_of_2,
-    "torch._dynamo.disable": _not_compiled,
+    "torch._dynamo.disable": not_compiled,
     "torch._dynamo.is_compiling": lambda: False,
 }
 
