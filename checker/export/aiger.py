@@ -29,6 +29,7 @@ from slotproof.checker.symbolic.execution import column_cells
 from slotproof.checker.symbolic.relation import Bad as Wrong
 from slotproof.checker.symbolic.relation import Move, relation
 from slotproof.checker.symbolic.solving import satisfiable
+from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.columns import Column
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import bits
@@ -279,7 +280,7 @@ class _Writer:
         program = self._program
         yield f"{program.name}, written by slotproof"
         for name, value in program.parameters.items():
-            yield f"  {name} = {' '.join(str(value).split())}"
+            yield f"  {name} = {setting(value)}"
         for point, choice in zip(program.decisions, self._choices, strict=True):
             yield f"  {point.name}: {point.alternatives[choice]}"
         yield "A frame is a step. One that the inputs make impossible leaves the state as it is, and so does"

@@ -1,7 +1,7 @@
 """And-inverter graphs, and the AIGER format that hardware model checkers read.
 
     graph = Graph(inputs=["go"], latches=[Latch("done")])
-    graph.steps(graph.latches, [graph.any([graph.latch(0), graph.input(0)])])
+    text = graph.ascii([graph.any([graph.latch(0), graph.input(0)])], [Bad("over", graph.latch(0))], [])
 
 A literal is AIGER's: twice the number of its variable, plus one if it is negated; 0 is false, 1 is true.
 Equal gates are one.

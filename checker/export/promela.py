@@ -22,6 +22,7 @@ from slotproof.checker.export.pure import NotPure, Pure
 from slotproof.checker.export.shared import Shared
 from slotproof.checker.export.statements import Emitter
 from slotproof.checker.export.text import Text, declared_type
+from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.columns import Column
 from slotproof.model.language.ir import (
     Action,
@@ -144,7 +145,7 @@ class _Model:
         yield "/*"
         yield f" * {program.name}"
         for name, value in program.parameters.items():
-            yield f" *   {name} = {_comment(_shown(value))}"
+            yield f" *   {name} = {_comment(setting(value))}"
         for point, choice in zip(program.decisions, self.choices, strict=True):
             yield f" *   {point.name}: {point.alternatives[choice]}"
         yield " *"
@@ -388,7 +389,3 @@ def _values(column: Column) -> list[int]:
 
 def _comment(text: str) -> str:
     return " ".join(text.split()).replace("*/", "* /").replace("/*", "/ *")
-
-
-def _shown(value: object) -> str:
-    return value.name if hasattr(value, "name") else str(value)
