@@ -10,8 +10,9 @@ from typing import Any
 from slotproof.counterexamples.encoding import plain
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.trace import Trace
-from slotproof.counterexamples.verify import call
+from slotproof.counterexamples.verify import call, choices_of
 from slotproof.counterexamples.words import step_in_words
+from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.program import Program
 
 
@@ -43,8 +44,9 @@ def pytest_file(
         f"DECISIONS = {_dict(trace.choices)}",
         "STEPS = [",
     ]
+    interpreter = Interpreter(program, choices_of(trace, program))
     for number, step in enumerate(trace.steps, 1):
-        told = step_in_words(trace, program, number)
+        told = step_in_words(trace, number, interpreter)
         lines += [f"    # {line}" for line in textwrap.wrap(" ".join(told.split()), 100)]
         lines.append(f"    {call(step)!r},")
     start = f", start={call(trace.start)!r}" if trace.start is not None else ""

@@ -14,7 +14,7 @@ from typing import Any
 from slotproof.counterexamples.crash import crash_site
 from slotproof.counterexamples.encoding import in_words, label, names
 from slotproof.counterexamples.evidence import Evidence, Facts
-from slotproof.counterexamples.lasso import standings, waiting
+from slotproof.counterexamples.lasso import every, standings, waiting
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
 from slotproof.counterexamples.words import declared, place, sentence, step_in_words
@@ -36,10 +36,10 @@ def story(trace: Trace, program: Program, *, scenario: str = "", width: int = 80
     for number, step in enumerate(trace.steps, 1):
         if trace.loop == number - 1:
             lines += ["", *_wrapped(f"Here begins a loop of {_steps(len(trace) - trace.loop)}.", width)]
-        lines += ["", *_step(number, step, trace, program, width, interpreter)]
+        lines += ["", *_step(number, step, trace, interpreter, width)]
     if trace.loop is not None:
         lines += ["", *_wrapped(_goes_on(trace, trace.loop), width)]
-    lines += ["", *_ending(trace, program, width)]
+    lines += ["", *_ending(trace, interpreter, width)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -85,12 +85,11 @@ def _beginning(trace: Trace, program: Program, width: int) -> list[str]:
     return lines + _changes(program, program.start, trace.states[0], width)
 
 
-def _step(
-    number: int, step: Step, trace: Trace, program: Program, width: int, interpreter: Interpreter
-) -> list[str]:
+def _step(number: int, step: Step, trace: Trace, interpreter: Interpreter, width: int) -> list[str]:
+    program = interpreter.program
     action = declared(program, step.action)
     lead = f"{number:>3}. "
-    text = lead + step_in_words(trace, program, number, interpreter)
+    text = lead + step_in_words(trace, number, interpreter)
     lines = textwrap.wrap(text, width, subsequent_indent=" " * len(lead))
     about = [call(step), *([f"by {action.actor}"] if action and action.actor else [])]
     about += [action.source] if action and action.source else []
@@ -172,19 +171,20 @@ def plainly(value: Any) -> str:
     return in_words(value)
 
 
-def _ending(trace: Trace, program: Program, width: int) -> list[str]:
+def _ending(trace: Trace, interpreter: Interpreter, width: int) -> list[str]:
+    program = interpreter.program
     if trace.kind == "difference":
         return _wrapped(f"The step that makes the difference: {trace.part}", width)
     if trace.kind == "witness":
         return [*_wrapped(f"Why {trace.part} is true", width), *_witnessed(trace, program, width)]
     lines = [f"Why {trace.property} is false"]
     if trace.property == "deadlock":
-        return lines + _deadlock(trace, program, width)
+        return lines + _deadlock(trace, interpreter, width)
     if trace.crash is not None and trace.property == f"no-crash-{trace.crash}":
-        return lines + _death(trace, program, width)
+        return lines + _death(trace, interpreter, width)
     judged = next((p for p in program.system.properties if p.name == trace.property), None)
     if judged is not None and judged.over == "run":
-        return lines + _wrapped(f"It says: {judged.meaning}", width, 2) + _waits(trace, program, width)
+        return lines + _wrapped(f"It says: {judged.meaning}", width, 2) + _waits(trace, interpreter, width)
     prop = next((p for p in program.properties if p.name == trace.property), None)
     if prop is None:
         return lines + _wrapped(f"This part is false: {trace.part}", width, 2)
@@ -207,18 +207,18 @@ def _ending(trace: Trace, program: Program, width: int) -> list[str]:
     for site, facts in false:
         lines += _false_part(site, facts, where, width)
     if trace.crash is not None:
-        lines += ["", "Why the program dies", *_death(trace, program, width)]
+        lines += ["", "Why the program dies", *_death(trace, interpreter, width)]
     return lines
 
 
-def _death(trace: Trace, program: Program, width: int) -> list[str]:
+def _death(trace: Trace, interpreter: Interpreter, width: int) -> list[str]:
     """The line at which the modelled program dies, and the condition that led there."""
     text = f"The last step ends in the crash '{trace.crash}' of the modelled program."
     lines = _wrapped(text, width, 2)
     step = trace.steps[-1]
-    number = action_index(program, step.action)
-    numbers = numbers_of(program.actions[number], step)
-    site = crash_site(Interpreter(program, choices_of(trace, program)), trace.states[-2], number, numbers)
+    number = action_index(interpreter.program, step.action)
+    numbers = numbers_of(interpreter.program.actions[number], step)
+    site = crash_site(interpreter, trace.states[-2], number, numbers)
     if site is not None:
         lines += _wrapped(site.why or f"{site.function}: {site.condition}", width, 6)
         lines += _wrapped(f"({site.place})", width, 6)
@@ -234,9 +234,9 @@ def _witnessed(trace: Trace, program: Program, width: int) -> list[str]:
     return lines
 
 
-def _waits(trace: Trace, program: Program, width: int) -> list[str]:
+def _waits(trace: Trace, interpreter: Interpreter, width: int) -> list[str]:
     """What a lasso waits for in vain, and how its loop is fair."""
-    interpreter = Interpreter(program, choices_of(trace, program))
+    program = interpreter.program
     wait = waiting(trace, program, interpreter)
     premise, goal = wait.progress.premise.site, wait.progress.goal.site
     about = f", for {wait.about}" if wait.about else ""
@@ -262,28 +262,16 @@ def _false_part(site: Site, facts: Facts, where: str, width: int) -> list[str]:
     return lines
 
 
-def _deadlock(trace: Trace, program: Program, width: int) -> list[str]:
+def _deadlock(trace: Trace, interpreter: Interpreter, width: int) -> list[str]:
     text = "No action can happen in the last state, and the system does not call it final:"
     lines = _wrapped(text, width, 2)
-    interpreter = Interpreter(program, choices_of(trace, program))
-    for index, action in enumerate(program.actions):
+    for index, action in enumerate(interpreter.program.actions):
         blocked: dict[str, None] = {}
-        for numbers in _every(action.parameters):
+        for numbers in every(action.parameters):
             for conjunct in interpreter.blocked(trace.states[-1], index, numbers)[:1]:
                 blocked[conjunct.site.text] = None
         lines += _wrapped(f"{action.name}: {' or '.join(blocked)} is false", width, 6)
     return lines
-
-
-def _every(parameters: Sequence[Any]) -> Iterator[tuple[int, ...]]:
-    from itertools import product
-
-    from slotproof.model.language.types import IntType
-
-    spans = [range(p.type.size) for p in parameters]
-    lows = [p.type.low if isinstance(p.type, IntType) else 0 for p in parameters]
-    for codes in product(*spans):
-        yield tuple(code + low for code, low in zip(codes, lows, strict=True))
 
 
 def _wrapped(text: str, width: int, indent: int = 0) -> list[str]:

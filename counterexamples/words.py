@@ -8,7 +8,7 @@ from typing import Any
 
 from slotproof.counterexamples.encoding import label
 from slotproof.counterexamples.trace import Step, Trace
-from slotproof.counterexamples.verify import call, choices_of
+from slotproof.counterexamples.verify import call
 from slotproof.model.language import surface
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import Site
@@ -52,15 +52,13 @@ def told(
     return list(interpreter.linker.function(telling)(happened))
 
 
-def step_in_words(trace: Trace, program: Program, number: int, interpreter: Interpreter | None = None) -> str:
+def step_in_words(trace: Trace, number: int, interpreter: Interpreter) -> str:
     """All that is said of a step of a trace, the first being number 1, in one paragraph."""
-    interpreter = interpreter or Interpreter(program, choices_of(trace, program))
     step = trace.steps[number - 1]
     crash = trace.crash if number == len(trace) else None
     before, after = trace.states[number - 1 : number + 1]
-    return " ".join(
-        [sentence(declared(program, step.action), step), *told(interpreter, before, step, after, crash)]
-    )
+    action = declared(interpreter.program, step.action)
+    return " ".join([sentence(action, step), *told(interpreter, before, step, after, crash)])
 
 
 def place(site: Site) -> str:

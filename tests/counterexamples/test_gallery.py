@@ -60,7 +60,7 @@ def opened(path: Path) -> tuple[Trace, Program]:
 def test_each_step_says_what_is_true_of_it_alone(path: Path) -> None:
     trace, program = opened(path)
     interpreter = Interpreter(program, choices_of(trace, program))
-    texts = [step_in_words(trace, program, n, interpreter) for n in range(1, len(trace) + 1)]
+    texts = [step_in_words(trace, n, interpreter) for n in range(1, len(trace) + 1)]
     for (one, other), (first, second) in zip(pairwise(trace.steps), pairwise(texts), strict=True):
         assert first != second, (one, other)
     dying = [n for n, text in enumerate(texts, 1) if "dies" in text]
