@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from slotproof.checker.explicit.assembly import Assembly
 from slotproof.checker.explicit.context import Slots
-from slotproof.checker.explicit.failing import Failing, overflows
+from slotproof.checker.explicit.failing import Failing, notes, overflows
 from slotproof.model.language.bind import WIDE
 from slotproof.model.language.ir import (
     And,
@@ -135,17 +135,20 @@ class Expressions:
             case Implies():
                 premise = self.truth(e.premise)
                 self._met(premise, e.premise_id)
-                conclusion = self.truth(e.conclusion)
-                return asm.get(f"or i1 {asm.get(f'xor i1 {premise}, true')}, {conclusion}")
+                return self._unless(asm.get(f"xor i1 {premise}, true"), e.conclusion, self.truth)
             case Compare():
                 return self._compare(e)
             case Member():
                 element, set_ = self.number(e.element), self.number(e.set)
                 return asm.get(f"trunc i64 {asm.get(f'lshr i64 {set_}, {element}')} to i1")
             case Subset():
-                left, right = self.number(e.left), self.number(e.right)
-                outside = asm.get(f"and i64 {left}, {asm.get(f'xor i64 {right}, -1')}")
-                return asm.get(f"icmp eq i64 {outside}, 0")
+                left = self.number(e.left)
+
+                def inside(right: Expr) -> str:
+                    outside = asm.get(f"and i64 {left}, {asm.get(f'xor i64 {self.number(right)}, -1')}")
+                    return asm.get(f"icmp eq i64 {outside}, 0")
+
+                return self._unless(asm.get(f"icmp eq i64 {left}, 0"), e.right, inside)
             case Fold() if e.kind in ("any", "all"):
                 return self._search(e)
             case Choose():
@@ -226,6 +229,23 @@ class Expressions:
             else:
                 result = asm.get(f"{word} i1 {result}, {self.truth(item)}")
         return result if result is not None else ("false" if stop else "true")
+
+    def _unless(self, known: str, item: Expr, truth: Callable[[Expr], str]) -> str:
+        """True where ``known`` is, else what ``truth`` makes of the item; jumps around what costs something.
+
+        What can end in an error is evaluated all the same, as Python does, and so is what notes a premise.
+        """
+        asm, failing = self.asm, self.unit.failing
+        if failing.expression(item) or notes(item) or not failing.costly(item):
+            return asm.get(f"or i1 {known}, {truth(item)}")
+        variable = asm.variable("i1")
+        asm.store(known, variable, "i1")
+        more, after = asm.label("more"), asm.label("known")
+        asm.branch(known, after, more)
+        asm.place(more)
+        asm.store(truth(item), variable, "i1")
+        asm.place(after)
+        return asm.load(variable, "i1")
 
     def _compare(self, e: Compare) -> str:
         if (

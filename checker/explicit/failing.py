@@ -1,4 +1,4 @@
-"""Which expressions and blocks can end a step early, and which cost more than a few instructions.
+"""Which expressions and blocks can end a step early, which cost something, and which leave a note behind.
 
 Generated code tests for an early end only where there can be one, and the conditions of a guard are
 moved out of parameter loops only as far as nobody can tell.
@@ -24,6 +24,7 @@ from slotproof.model.language.ir import (
     Fold,
     For,
     If,
+    Implies,
     Local,
     Return,
     Span,
@@ -35,6 +36,7 @@ from slotproof.model.language.ir import (
 )
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import IntType
+from slotproof.model.language.walk import expressions_of
 
 
 def interval(expression: Expr) -> tuple[int, int]:
@@ -80,6 +82,11 @@ def source_size(fold: Fold | For) -> int:
             return max(high - low, 0)
         case Elements(set_):
             return (set_.type.size - 1).bit_length()
+
+
+def notes(e: Expr) -> bool:
+    """Whether evaluation notes that a premise was met, which a report tells; only properties have such."""
+    return any(isinstance(x, Implies | Fold) and x.premise_id is not None for x in expressions_of(e))
 
 
 class Failing:

@@ -92,6 +92,12 @@ def premise_not_met(s: Counter) -> bool:
     return implies(s.on, s.n == 0)
 
 
+@invariant
+def noted_below_a_false_premise(s: Counter) -> bool:
+    """Holds: the switch is never on. All that it implies is evaluated all the same."""
+    return implies(s.on, all(n > 4 for n in range(1, 6) if s.n == n) and any(s.n == n for n in range(6)))
+
+
 @step_invariant(on=stay)
 def staying_keeps(before: Counter, after: Counter) -> bool:
     """Holds."""
@@ -135,6 +141,7 @@ counter = System(
 stuck = System("stuck", Counter, actions=[up], properties=[premise_met], final=None)
 stops = System("stops", Counter, actions=[up], properties=[premise_met], final=at_the_top)
 vacuous = System("vacuous", Counter, actions=[up, down], properties=[premise_met], witnesses=[switches_on])
+noting = System("noting", Counter, actions=[up], properties=[noted_below_a_false_premise])
 idle = System("idle", Counter, actions=[up, down, stay], properties=[staying_keeps])
 
 

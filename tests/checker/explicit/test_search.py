@@ -80,6 +80,13 @@ def test_premises_and_witnesses_are_reported() -> None:
     assert exploration.coverage.witnesses == {"reaches-four": 2}
 
 
+def test_a_premise_is_met_also_where_what_it_stands_in_does_not_matter() -> None:
+    """Python evaluates both sides of an implication."""
+    exploration = explored(small.noting)
+    premises = zip(exploration.program.premises, exploration.coverage.premises, strict=True)
+    assert [met for _, met in sorted((p.site.line, met) for p, met in premises)] == [False, True]
+
+
 def test_a_premise_that_is_never_met_makes_unknown_of_holds() -> None:
     verdicts = explored(small.counter).verdicts()
     assert isinstance(verdicts["premise-met"], Holds)
