@@ -17,6 +17,7 @@ from slotproof.model.language.columns import Column, Valuation
 from slotproof.model.language.errors import ModelError
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import IntType, OptionalType, ScalarType
+from slotproof.model.language.walk import statements_of
 
 Facts = tuple[str, ...]
 
@@ -29,7 +30,7 @@ class Found:
     facts: Facts = ()
 
 
-class _Return(Exception):
+class Returned(Exception):
     def __init__(self, found: Found | None) -> None:
         self.found = found
 
@@ -50,6 +51,8 @@ class Evidence:
     choices: tuple[int, ...]
     states: Mapping[ir.Root, Valuation]
     _rooted: bool = field(init=False)
+    _because: Facts = field(default=(), init=False)
+    """The facts that led to the statement that is run; a function called there rests on them."""
 
     def __post_init__(self) -> None:
         self._rooted = len(self.states) > 1
@@ -59,7 +62,7 @@ class Evidence:
         local = {p.name: Found(v) for p, v in zip(prop.parameters, arguments, strict=True)}
         try:
             self._run(prop.setup, local)
-        except _Return as early:
+        except Returned as early:
             found = early.found or Found(1)
             return [found for _ in prop.conjuncts]
         return [self.value(c.condition, local) for c in prop.conjuncts]
@@ -69,7 +72,7 @@ class Evidence:
         local: dict[str, Found] = {}
         try:
             self._run(witness.setup, local)
-        except _Return as early:
+        except Returned as early:
             return early.found or Found(1)
         return self.value(witness.condition, local)
 
@@ -197,23 +200,29 @@ class Evidence:
     def _call(self, function: int, arguments: tuple[ir.Expr, ...], local: dict[str, Found]) -> Found:
         called = self.program.functions[function]
         inner = {p.name: self.value(a, local) for p, a in zip(called.parameters, arguments, strict=True)}
+        because = self._because
         try:
-            self._run(called.body, inner)
-        except _Return as result:
+            self._run(called.body, inner, because)
+        except Returned as result:
             return result.found or Found(0)
+        finally:
+            self._because = because
         return Found(0)
 
     def _run(self, block: ir.Block, local: dict[str, Found], because: Facts = ()) -> None:
         """Run statements; ``because`` are the facts that led here and that a result also rests on."""
         for statement in block:
+            self._because = because
             match statement:
                 case ir.Assign():
                     found = self.value(statement.value, local)
                     local[statement.local.name] = Found(found.value, _joined(because, found.facts))
                 case ir.If():
                     condition = self.value(statement.condition, local)
-                    because = _joined(because, condition.facts)
-                    self._run(statement.then if condition.value else statement.otherwise, local, because)
+                    inside = _joined(because, condition.facts)
+                    self._run(statement.then if condition.value else statement.otherwise, local, inside)
+                    if leaves(statement):  # what follows rests on its not having left
+                        because = inside
                 case ir.For():
                     self._loop(statement, local, because)
                 case ir.Break():
@@ -222,11 +231,23 @@ class Evidence:
                     raise _Continue
                 case ir.Return():
                     found = Found(0) if statement.value is None else self.value(statement.value, local)
-                    raise _Return(Found(found.value, _joined(because, found.facts)))
+                    raise Returned(Found(found.value, _joined(because, found.facts)))
                 case ir.Do():
                     self.value(statement.call, local)
-                case _:
-                    raise NotImplementedError(f"evidence: {type(statement).__name__} in a property")
+                case ir.Write():
+                    self._write(statement, local, because)
+                case ir.Die():
+                    self._die(statement, because)
+                case ir.Fail():
+                    raise ModelError(
+                        "the model does not say what happens here", self.program.sites[statement.site]
+                    )
+
+    def _write(self, statement: ir.Write, local: dict[str, Found], because: Facts) -> None:
+        raise NotImplementedError("evidence: a property writes nothing")
+
+    def _die(self, statement: ir.Die, because: Facts) -> None:
+        raise NotImplementedError("evidence: a property does not crash")
 
     def _loop(self, loop: ir.For, local: dict[str, Found], because: Facts) -> None:
         numbers, seen = self.source(loop.source, local)
@@ -238,6 +259,12 @@ class Evidence:
                 return
             except _Continue:
                 continue
+
+
+def leaves(statement: ir.If) -> bool:
+    """Whether a branch may leave the block that it stands in."""
+    jumps = (ir.Return, ir.Break, ir.Continue, ir.Die)
+    return any(isinstance(s, jumps) for s in statements_of((*statement.then, *statement.otherwise)))
 
 
 def cell(column: Column, indices: Sequence[int]) -> str:

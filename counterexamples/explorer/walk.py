@@ -17,6 +17,7 @@ from slotproof.counterexamples.explorer.alternatives import Alternatives, Choice
 from slotproof.counterexamples.explorer.judging import FalsePart, Judgement, Taken, judgements
 from slotproof.counterexamples.explorer.lasso import lasso_reasons
 from slotproof.counterexamples.explorer.picture import picture
+from slotproof.counterexamples.origins import origins
 from slotproof.counterexamples.story import differences, plainly
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
@@ -308,6 +309,7 @@ class Teller:
             why = [f"{c.action}: {b.text} is false" for c in following[-1] for b in c.blocked[:1]]
         elif finding.kind == "witness":
             why = self._witnessed(name, walk.states[-1])
+        rests = self._rests(walk, at, name) if finding.kind == "violation" and walk.loop is None else []
         died = positions[at].crash if finding.kind == "violation" and short != "no-crash" else ""
         also = {
             f"no-crash-{p.crash}" if j.name == "no-crash" else j.name: i
@@ -326,10 +328,21 @@ class Teller:
             "died": positions[at].why("no-crash", "") if died else [],
             "fair": fair,
             "words": self._words(short, why),
+            "rests": rests,
             "also": list(also.items()),
             "engine": finding.engine,
             "known": finding.known,
         }
+
+    def _rests(self, walk: Walk, at: int, name: str) -> list[dict[str, Any]]:
+        """What makes the property false, as it stood before step ``at``, with the step that left it so."""
+        if at == 0:
+            return []
+        step = walk.steps[at - 1]
+        index = action_index(self.program, step.action)
+        numbers = numbers_of(self.program.actions[index], step)
+        found = origins(self.program, self.choices, walk.states[: at + 1], index, numbers, name)
+        return [{**asdict(o), "meaning": self.meaning(o.path)} for o in found]
 
     def _witnessed(self, name: str, state: Valuation) -> list[str]:
         witness = next((w for w in self.program.witnesses if w.name == name), None)

@@ -32,10 +32,47 @@ function drawFinding() {
         found.fair.length > 0 && [el("dt", {}, "Why the run is fair"), el("dd", {}, el("details", {},
           el("summary", {}, `each of ${plural(found.fair.length, "assumption")} is met`),
           el("ul", {}, found.fair.map((f) => el("li", {}, f)))))],
-        found.also.length > 0 && [el("dt", {}, "Also false"),
-          el("dd", {}, found.also.map(([name, at]) => `${name} in step ${at}`).join(", "))],
         found.known && [el("dt", {}, "Known as"), el("dd", {}, found.known)])),
+    ...restsOn(found),
+    ...alsoFalse(found),
   );
+}
+
+/* A way to another step, from where a step is named. */
+function stepLink(at, text = at ? `step ${at}` : "the start") {
+  const leave = (event) => {
+    event.preventDefault();
+    go(at);
+    byId("now").focus();
+  };
+  return el("a", { href: `#step=${at}`, title: inFull(data.steps[at]), onclick: leave }, text);
+}
+
+/* What decides that the property is false, as it stood before the step, by the step that left it so. */
+function restsOn(found) {
+  if (!found.rests.length) return [];
+  const steps = [...new Set(found.rests.map((r) => r.step))];
+  return [aside("rests", `What decided it in step ${found.step}, and which step left it so`, steps.map((at) => [
+    stepLink(at), found.rests.filter((r) => r.step === at).map((r) => el("li", {},
+      el("code", {}, `${r.path} = `), el("code", { class: "new" }, r.value), cameIn(r.since), " ",
+      r.meaning && el("small", {}, prose(r.meaning))))]))];
+}
+
+const cameIn = (since) => since.map(([name, at], i) =>
+  [i ? ", " : " (", `${name} ${at ? "in" : "from"} `, stepLink(at), i + 1 === since.length && ")"]);
+
+function alsoFalse(found) {
+  if (!found.also.length) return [];
+  return [aside("also", "Also false", found.also.map(([name, at]) => {
+    const about = data.properties[name.startsWith("no-crash-") ? "no-crash" : name];
+    return [stepLink(at), el("li", {}, el("strong", {}, name), about && [": ", prose(firstSentence(about.meaning))])];
+  }))];
+}
+
+/* Under the finding: lines below a title, each with the step that it is about in front. */
+function aside(kind, title, lines) {
+  return el("section", { class: `aside ${kind}`, "aria-labelledby": `${kind}-title` }, el("h2", { id: `${kind}-title` }, title),
+    el("dl", {}, lines.map(([step, items]) => [el("dt", {}, step), el("dd", {}, el("ul", {}, items))])));
 }
 
 function wrongAfter(found) {

@@ -58,7 +58,7 @@ def lasso(program: Program, traces: dict[str, Trace], tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", [longest(), LASSO, "lasso"])
+@pytest.mark.parametrize("name", [longest(), LASSO, STALE, "lasso"])
 def test_every_step_fits_and_can_be_read(
     browser: Browser, gallery_page: Page, lasso: Path, name: str, width: int
 ) -> None:
@@ -78,6 +78,55 @@ def test_the_first_screen_says_what_went_wrong(browser: Browser, gallery_page: P
     for words in FOUR[name]:
         assert words in shown
     assert browser.run("return document.querySelector('#finding .why').getBoundingClientRect().bottom") < 500
+
+
+RESTS = {
+    LEAK: [
+        ("step 6", "waiting = [r2, r3]"),
+        ("step 7", "loader.pending = {A, B} (A in step 2, B in step 7)"),
+    ],
+    "finish-unload.no-crash-fit-test-unknown-adapter.0.5.13.post1": [("step 7", "manager.gone = {A}")],
+    STALE: [("step 3", "ranks[rank0].routing.held = {ROWS, LM_HEAD}")],
+    "decode-admission.slot-capacity.0.5.19": [("step 3", "decode.transferring = [r1, r2]")],
+}
+
+
+@pytest.mark.parametrize("name", sorted(RESTS))
+def test_the_finding_names_the_steps_that_prepared_it(
+    browser: Browser, gallery_page: Page, name: str
+) -> None:
+    """What step 4 reads, and that step 3 left it there, is said where the finding is."""
+    browser.look(1440, "light")
+    browser.open(gallery_page(name))
+    lines = browser.text("#finding .rests").split("\n")
+    for step, variable in RESTS[name]:
+        at = next(i for i, line in enumerate(lines) if variable in line)
+        assert next(line for line in reversed(lines[:at]) if line.startswith("step ")) == step
+
+
+def test_a_step_that_is_named_is_gone_to_by_keyboard_and_by_click(
+    browser: Browser, gallery_page: Page
+) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(STALE))
+    browser.run("document.querySelector('#finding .rests a').focus()")
+    browser.press("Enter")
+    assert browser.text("#place") == "step 3 of 4"
+    assert browser.run("return document.activeElement.id") == "now"
+    browser.wait_until("return location.hash == '#step=3'")
+    browser.press("ArrowRight")
+    assert browser.text("#place") == "step 4 of 4"
+    browser.click("#finding .also dt:last-of-type a")
+    assert browser.text("#place") == "step 3 of 4"
+
+
+def test_what_is_also_false_says_what_it_demands(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(STALE))
+    also = " ".join(browser.text("#finding .also").split())
+    assert "step 3 right-adapter: Each row whose token will be delivered reads the weights" in also
+    for name, about in browser.run("return data.finding.also.map(([n]) => [n, data.properties[n].meaning])"):
+        assert f"{name}: {about.split('.')[0]}." in also
 
 
 def test_the_keyboard_alone_walks_through(browser: Browser, gallery_page: Page) -> None:
