@@ -36,6 +36,7 @@ from slotproof.checker.explicit.edge_registers import (
     UNKNOWN,
     WORDS,
 )
+from slotproof.checker.explicit.entries import ALL, INDEX, NONE, TAG, next_bucket, same, signed
 from slotproof.checker.explicit.intrinsics import (
     call3,
     call4,
@@ -46,14 +47,7 @@ from slotproof.checker.explicit.intrinsics import (
     store,
     store_half,
 )
-from slotproof.checker.explicit.registers import INDEX_BITS, LINE
-
-_NONE = np.uint64(0)
-_INDEX = np.uint64((1 << INDEX_BITS) - 1)
-_TAG = np.uint64(((1 << 64) - 1) ^ ((1 << INDEX_BITS) - 1))
-_ALL = np.uint64((1 << 64) - 1)
-
-signed: Any = np.int64
+from slotproof.checker.explicit.registers import LINE
 
 
 @compiled
@@ -80,15 +74,15 @@ def edges(r: Any, until: int) -> Any:
             line = r[TABLE] + signed(hash_ >> shift) * LINE
             target = -1
             while target < 0:
-                alike = equal(line, _TAG, hash_ & _TAG)
+                alike = equal(line, TAG, hash_ & TAG)
                 while alike != 0 and target < 0:
-                    number = signed(load(line + lowest(alike) * 8) & _INDEX) - 1
+                    number = signed(load(line + lowest(alike) * 8) & INDEX) - 1
                     alike &= alike - 1
-                    if number >= 0 and _same(r[ARENA] + number * words, successor, words):
+                    if number >= 0 and same(r[ARENA] + number * words, successor, words):
                         target = number
-                if target < 0 and equal(line, _ALL, _NONE) != 0:
+                if target < 0 and equal(line, ALL, NONE) != 0:
                     return UNKNOWN
-                line = line + LINE if line < r[TABLE] + r[LAST_BUCKET] * LINE else r[TABLE]
+                line = next_bucket(line, r[TABLE], r[LAST_BUCKET])
             store_half(r[TARGETS] + r[STEP] * 4, target)
             fair = r[FAIR] + r[STEP] * r[FAIR_WORDS] * 8
             if r[FAIR_WORDS] > 0:
@@ -100,15 +94,6 @@ def edges(r: Any, until: int) -> Any:
         r[STATE] += 1
         store(r[FIRST] + r[STATE] * 8, np.uint64(r[STEP]))
     return FINE
-
-
-@compiled
-def _same(a: int, b: int, size: int) -> Any:
-    """Whether two places of memory hold the same words."""
-    offset = 0
-    while offset < size and load(a + offset) == load(b + offset):
-        offset += 8
-    return offset == size
 
 
 pointer_to: Any = types.CPointer

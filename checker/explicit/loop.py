@@ -21,6 +21,7 @@ import numpy as np
 from numba.core import types
 
 from slotproof.checker.explicit.context import CURRENT, DEPTH
+from slotproof.checker.explicit.entries import ALL, INDEX, NONE, TAG, next_bucket, same, signed
 from slotproof.checker.explicit.intrinsics import (
     call2,
     call3,
@@ -50,7 +51,6 @@ from slotproof.checker.explicit.registers import (
     FULL_TABLE,
     GUESSES,
     HEAD,
-    INDEX_BITS,
     KEPT,
     KEPT_COUNT,
     KEPT_MOST,
@@ -76,13 +76,7 @@ from slotproof.checker.explicit.registers import (
     WORDS,
 )
 
-_NONE = np.uint64(0)
-_INDEX = np.uint64((1 << INDEX_BITS) - 1)
-_TAG = np.uint64(((1 << 64) - 1) ^ ((1 << INDEX_BITS) - 1))
 _SEEN = np.uint64((1 << SEEN_BITS) - 1)
-_ALL = np.uint64((1 << 64) - 1)
-
-signed: Any = np.int64
 
 
 @compiled
@@ -208,7 +202,7 @@ def _steps(r: Any, state: int, out: int) -> Any:
     store(r[CONTEXT] + CURRENT * 8, np.uint64(state))
     count = call3(r[EXPAND], r[CONTEXT], address, out)
     deadlock = r[CONTEXT] + r[DEADLOCK] * 8
-    if count == 0 and load(deadlock) == _NONE:
+    if count == 0 and load(deadlock) == NONE:
         stops = call2(r[FINAL], r[CONTEXT], address)
         if stops == 0:
             store(deadlock, np.uint64(state + 1))
@@ -227,10 +221,10 @@ def _guess(r: Any, first: int, count: int) -> Any:
     for _ in range(count):
         hash_ = load(hash_at)
         line = table + signed(hash_ >> shift) * LINE
-        alike = equal(line, _TAG, hash_ & _TAG)
+        alike = equal(line, TAG, hash_ & TAG)
         number = 0
         if alike != 0:
-            number = signed(load(line + lowest(alike) * 8) & _INDEX)
+            number = signed(load(line + lowest(alike) * 8) & INDEX)
             prefetch(arena + (number - 1) * words)
         store(guess, np.uint64(number))
         hash_at += step
@@ -242,7 +236,7 @@ def _guessed(r: Any, guess: int, successor: int) -> Any:
     """Whether a successor is the state that was guessed."""
     number = signed(load(guess))
     words = r[WORDS] * 8
-    return number != 0 and _same(r[ARENA] + (number - 1) * words, successor, words)
+    return number != 0 and same(r[ARENA] + (number - 1) * words, successor, words)
 
 
 @compiled
@@ -277,7 +271,7 @@ def _keep(r: Any) -> Any:
                 hash_ = load(successor + step - 16)
                 place = r[SEEN] + signed((hash_ >> np.uint64(32)) & _SEEN) * 8
                 last = signed(load(place))  # it may be of an earlier round
-                if last >= count or not _same(r[KEPT] + last * step, successor, words):
+                if last >= count or not same(r[KEPT] + last * step, successor, words):
                     store(place, np.uint64(count))
                     kept = r[KEPT] + count * step
                     for offset in range(0, step - 8, 8):
@@ -296,34 +290,25 @@ def _admit(r: Any, successor: int, source: int) -> Any:
     hash_ = load(successor + r[STRIDE] * 8 - 16)
     line = table + signed(hash_ >> np.uint64(r[SHIFT])) * LINE
     while True:
-        alike = equal(line, _TAG, hash_ & _TAG)
+        alike = equal(line, TAG, hash_ & TAG)
         while alike != 0:
-            number = signed(load(line + lowest(alike) * 8) & _INDEX)
+            number = signed(load(line + lowest(alike) * 8) & INDEX)
             alike &= alike - 1
-            if number != 0 and _same(arena + (number - 1) * words, successor, words):
+            if number != 0 and same(arena + (number - 1) * words, successor, words):
                 return AGAIN
-        free = equal(line, _ALL, _NONE)
+        free = equal(line, ALL, NONE)
         if free != 0:
             break
-        line = line + LINE if line < table + r[LAST_BUCKET] * LINE else table
+        line = next_bucket(line, table, r[LAST_BUCKET])
     tail = r[TAIL]
     if tail >= r[MOST_STATES]:
         return FULL_STORE
     for offset in range(0, words, 8):
         store(arena + tail * words + offset, load(successor + offset))
     store_half(r[PARENTS] + tail * 4, source)
-    store(line + lowest(free) * 8, (hash_ & _TAG) | np.uint64(tail + 1))
+    store(line + lowest(free) * 8, (hash_ & TAG) | np.uint64(tail + 1))
     r[TAIL] = tail + 1
     return AGAIN
-
-
-@compiled
-def _same(a: int, b: int, size: int) -> Any:
-    """Whether two places of memory hold the same words."""
-    offset = 0
-    while offset < size and load(a + offset) == load(b + offset):
-        offset += 8
-    return offset == size
 
 
 @compiled
@@ -335,12 +320,12 @@ def rehash(old: int, size: int, new: int, last_bucket: int, shift: int) -> Any:
     """
     for place in range(old, old + size, 8):
         entry = load(place)
-        if entry != _NONE:
-            line = new + signed((entry & _TAG) >> np.uint64(shift)) * LINE
-            free = equal(line, _ALL, _NONE)
+        if entry != NONE:
+            line = new + signed((entry & TAG) >> np.uint64(shift)) * LINE
+            free = equal(line, ALL, NONE)
             while free == 0:
-                line = line + LINE if line < new + last_bucket * LINE else new
-                free = equal(line, _ALL, _NONE)
+                line = next_bucket(line, new, last_bucket)
+                free = equal(line, ALL, NONE)
             store(line + lowest(free) * 8, entry)
     return 0
 

@@ -149,7 +149,7 @@ def native_loop() -> Loop:
     return Loop(*(_numba_function(code.address(name)) for name in LOOP_EXPORTS))
 
 
-LOOP_SOURCES = ("context", "edge_registers", "edges", "intrinsics", "loop", "registers")
+LOOP_SOURCES = ("context", "edge_registers", "edges", "entries", "intrinsics", "loop", "registers")
 LOOP_EXPORTS = ("advance", "scan", "settle", "check_rest", "rehash", "edges")
 
 
