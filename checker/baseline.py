@@ -98,6 +98,7 @@ def _lines(text: str, count: int) -> list[int]:
     found: list[int] = []
     opening = re.search(r'"violations"\s*:\s*\[', text)
     at = opening.end() if opening is not None else len(text)
+    line, counted = 1, 0
     while len(found) < count:
         gap = re.compile(r"[\s,]*").match(text, at)
         assert gap is not None
@@ -105,7 +106,9 @@ def _lines(text: str, count: int) -> list[int]:
             _, end = decoder.raw_decode(text, gap.end())
         except ValueError:
             return [1] * count
-        found.append(text.count("\n", 0, gap.end()) + 1)
+        line += text.count("\n", counted, gap.end())
+        counted = gap.end()
+        found.append(line)
         at = end
     return found
 
