@@ -259,6 +259,24 @@ class Conversions:
             raise self.error(node, f"a {value.type} where an int is needed")
         return value
 
+    def index(self, node: ast.expr, sequence: ast.expr) -> Expr:
+        """The index of an item. Python counts negative ones from the end, which no engine does."""
+        value = self.integer(node)
+        if isinstance(value, Const) and value.value < 0 and self.same_at_all_sizes(node):
+            name = ast.unparse(sequence)
+            raise self.error(
+                node,
+                f"{name} is indexed by {value.value}; an index counts from the front:"
+                f" write 'len({name}) - {-value.value}' for it",
+            )
+        return value
+
+    def same_at_all_sizes(self, node: ast.expr) -> bool:
+        """Whether a number is made of plain numbers: no parameter and no local name is in it."""
+        names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+        attributes = any(isinstance(part, ast.Attribute) for part in ast.walk(node))
+        return not attributes and all(isinstance(self.module_value(name), int) for name in names)
+
     def is_set(self, operand: Operand) -> bool:
         """Whether an operand is a set."""
         return isinstance(operand, EmptySet) or (

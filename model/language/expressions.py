@@ -181,7 +181,7 @@ class Expressions(Calls):
                 raise self.error(
                     node, "a slice is not in the language; write a loop or a filter [x for x in q if …]"
                 )
-            index = self.integer(node.slice)
+            index = self.index(node.slice, node.value)
             inside = conjunction(
                 [comparison(">=", index, number(0)), comparison("<", index, self.length(owner))]
             )

@@ -94,7 +94,7 @@ class Sequences(Stores):
         ):
             if len(node.args) != 1:
                 raise self.error(node, "pop() takes the index; write 'q.pop(0)'")
-            return self.sequence(node.func.value), self.integer(node.args[0])
+            return self.sequence(node.func.value), self.index(node.args[0], node.func.value)
         return None
 
     def is_module(self, node: ast.expr) -> bool:
@@ -284,9 +284,9 @@ class Sequences(Stores):
             case "append", [item]:
                 return self.insertion(place, None, item)
             case "insert", [index, item]:
-                return self.insertion(place, self.integer(index), item)
+                return self.insertion(place, self.index(index, function.value), item)
             case "pop", [index]:
-                position = self.integer(index)
+                position = self.index(index, function.value)
                 return [*self.check_index(place, position, node), *self.removal(place, position)]
             case "remove", [item]:
                 return self.remove(place, item, node)

@@ -12,6 +12,8 @@ import enum
 import math
 from slotproof.model.language import *
 
+LAST = -1
+
 count = parameter("count", int, 3, "how many items there are")
 
 class Item(Domain, size=count, names="i{n}"):
