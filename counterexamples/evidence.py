@@ -93,10 +93,8 @@ class Evidence:
                 return Found(chosen.value, _joined(condition.facts, chosen.facts))
             case ir.Fold():
                 return self._fold(e, local)
-            case ir.Call():
-                return self._call(e.function, e.arguments, local)
-            case ir.Decide():
-                return self._call(e.functions[self.choices[e.point]], e.arguments, local)
+            case ir.Call() | ir.Decide():
+                return self._call(self._called(e), e.arguments, local)
         parts = [self.value(x, local) for x in ir.subexpressions(e)]
         return Found(self._operation(e, [p.value for p in parts]), _joined(*(p.facts for p in parts)))
 
@@ -196,6 +194,10 @@ class Evidence:
             return range(source.low, source.high), ()
         found = self.value(source.set, local)
         return [i for i in range(found.value.bit_length()) if found.value >> i & 1], found.facts
+
+    def _called(self, e: ir.Call | ir.Decide) -> int:
+        """The number of the function that a call runs."""
+        return e.function if isinstance(e, ir.Call) else e.functions[self.choices[e.point]]
 
     def _call(self, function: int, arguments: tuple[ir.Expr, ...], local: dict[str, Found]) -> Found:
         called = self.program.functions[function]

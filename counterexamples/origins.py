@@ -16,7 +16,6 @@ from slotproof.counterexamples.story import values_of
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Column, Valuation, decode
 from slotproof.model.language.errors import ModelError
-from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import IntType, SetType
 
@@ -45,6 +44,9 @@ class Flow(Evidence):
 
     after: list[int] = field(init=False)
     written: dict[int, Facts] = field(default_factory=dict)
+    crash: str = ""
+    asked: set[int] = field(default_factory=set)
+    """The decisions that were asked, by number."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +85,13 @@ class Flow(Evidence):
         self.after[at] = found.value - _low(column)
         self.written[at] = tuple(dict.fromkeys((*because, *facts, *found.facts)))
 
+    def _called(self, e: ir.Call | ir.Decide) -> int:
+        if isinstance(e, ir.Decide):
+            self.asked.add(e.point)
+        return super()._called(e)
+
     def _die(self, statement: ir.Die, because: Facts) -> None:
+        self.crash = self.program.crashes[statement.cause]
         raise _Died(because)
 
     def _place(
@@ -112,8 +120,8 @@ def origins(
     ``action`` with its arguments ``numbers`` is the last step, ``name`` a property or a ``no-crash-…``.
     What has been as it is since the start is left out, and so is everything where the step cannot be told.
     """
-    before, last = Interpreter(program, choices).fresh(states[-2]), len(states) - 1
-    flow = Flow(program, choices, {"before": before, "after": before})
+    last = len(states) - 1
+    flow = Flow(program, choices, {"before": fresh(program, states[-2])})
     prop = next((p for p in program.properties if p.name == name), None)
     try:
         facts = flow.run(program.actions[action], numbers)
@@ -133,6 +141,15 @@ def origins(
             since = _arrivals(program, number, states[:last])
             found.append(Origin(path, history[-1][path], step, since))
     return sorted(found, key=lambda origin: origin.step)
+
+
+def fresh(program: Program, state: Valuation) -> Valuation:
+    """The state with every output at its initial value."""
+    cells = list(state)
+    for column in program.columns:
+        if column.output:
+            cells[column.offset : column.offset + column.cells] = column.initial
+    return tuple(cells)
 
 
 def _changed(values: Sequence[object]) -> int:

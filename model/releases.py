@@ -274,6 +274,30 @@ def cell(decision: Decision[..., Any], name: str) -> Cell:
     return [c for c in HISTORY[decision] if RELEASES.index(c.since) <= position][-1]
 
 
+def when(decision: str, alternative: str) -> str:
+    """The releases that answer a decision so, and where that is written: ``from 0.5.13 on (#25413)``.
+
+    Empty for an alternative that no release has.
+    """
+    found = []
+    for cells in (cells for point, cells in HISTORY.items() if point.name == decision):
+        for i, entry in enumerate(cells):
+            if entry.alternative.__name__ == alternative:
+                after = RELEASES.index(cells[i + 1].since) if i + 1 < len(cells) else len(RELEASES)
+                found.append(f"{_span(RELEASES.index(entry.since), after)} ({entry.reference})")
+    return ", ".join(found)
+
+
+def _span(first: int, after: int) -> str:
+    """Some successive releases as a phrase."""
+    if after == len(RELEASES):
+        return f"from {RELEASES[first]} on" if first else "in every release"
+    last = RELEASES[after - 1]
+    if first == 0:
+        return f"up to {last}"
+    return f"from {RELEASES[first]} to {last}" if first < after - 1 else f"in {last}"
+
+
 def release(name: str) -> Release:
     """A release by its version."""
     if name not in RELEASES:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from slotproof.checker.runs import Subject
     from slotproof.counterexamples.explorer.live import Ground
     from slotproof.counterexamples.explorer.opening import Opened
+    from slotproof.counterexamples.explorer.settings import History
     from slotproof.counterexamples.itf import TraceFile
     from slotproof.model.language.program import Program
 
@@ -94,9 +95,19 @@ def page_of(file: TraceFile, program: Program) -> str:
     from slotproof.counterexamples.explorer.walk import Teller
 
     found = opened(file, program, known_as(file))
-    teller = Teller(program, found.walk.choices)
+    teller = Teller(program, found.walk.choices, history_of(program))
     data = teller.tell(found.walk, found.finding, title=file.scenario)
     return render({**data, "notices": list(found.notices)}, _story(file, program, found))
+
+
+def history_of(program: Program) -> History | None:
+    """The releases' answers to the program's decisions, if they are the server's."""
+    from slotproof.counterexamples.explorer.settings import History
+    from slotproof.model.releases import HISTORY, RELEASES, release, when
+
+    if not any(d.point in HISTORY for d in program.system.decisions):
+        return None
+    return History(RELEASES[-1], release(RELEASES[-1]).names(), when)
 
 
 def _story(file: TraceFile, program: Program, found: Opened) -> str:
@@ -152,14 +163,15 @@ def _ground(subject: Subject, beside: str | None, path: tuple[str, ...]) -> Grou
         if beside:
             raise UsageProblem("--beside names a release, and a system of one's own has none; leave it out")
         program, _ = build("")
-        return Ground(program.name, (program.name,), build, Place(program.name, "", path))
+        return Ground(program.name, (program.name,), build, Place(program.name, "", path), history=history_of)
     from slotproof.model.releases import RELEASES
 
     assert subject.release is not None
     _known(beside)
     title = f"{subject.scenario}, {subject.size} size" if subject.full else str(subject.scenario)
     build(subject.release)  # what is wrong with it is said before a page opens
-    return Ground(title, tuple(RELEASES), build, Place(subject.release, beside or "", path))
+    first = Place(subject.release, beside or "", path)
+    return Ground(title, tuple(RELEASES), build, first, history=history_of)
 
 
 def _ground_of_trace(file: TraceFile, program: Program, beside: str | None) -> Ground:
@@ -192,7 +204,8 @@ def _ground_of_trace(file: TraceFile, program: Program, beside: str | None) -> G
         return compiled, compiled.choices(system.choices)
 
     names = releases if own in releases else (own, *releases)
-    return Ground(file.scenario, names, build, Place(own, beside or "", tuple(path)), tuple(notices), finding)
+    first = Place(own, beside or "", tuple(path))
+    return Ground(file.scenario, names, build, first, tuple(notices), finding, history_of)
 
 
 def _others(file: TraceFile) -> tuple[str, ...]:

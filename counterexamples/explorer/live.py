@@ -10,6 +10,7 @@ from typing import Any
 from slotproof.counterexamples.errors import TraceError
 from slotproof.counterexamples.explorer.alternatives import call_of
 from slotproof.counterexamples.explorer.running import VIOLATION, next_steps
+from slotproof.counterexamples.explorer.settings import History
 from slotproof.counterexamples.explorer.walk import Finding, Teller, Walk
 from slotproof.counterexamples.rerun import Rerun, begun, parsed
 from slotproof.counterexamples.story import values_of
@@ -39,10 +40,15 @@ class Place:
         return Place(query.get("release", "") or subject, query.get("beside", ""), steps)
 
 
+def _no_history(program: Program) -> None:
+    return None
+
+
 @dataclass
 class Ground:
     """What can be walked: ``subjects`` by name, and how each is built. One thread computes at a time.
 
+    ``history`` gives that of a program's decisions.
     ``finding`` is what the path of ``first`` is shown for; a longer or another path finds its own.
     """
 
@@ -52,6 +58,7 @@ class Ground:
     first: Place
     notices: tuple[str, ...] = ()
     finding: Finding | None = None
+    history: Callable[[Program], History | None] = _no_history
     _tellers: dict[str, Teller] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -102,7 +109,8 @@ class Ground:
         if subject not in self.subjects:
             raise TraceError(f"there is no '{subject[:80]}' here; there are: {', '.join(self.subjects)}")
         if subject not in self._tellers:
-            self._tellers[subject] = Teller(*self.build(subject))
+            program, choices = self.build(subject)
+            self._tellers[subject] = Teller(program, choices, self.history(program))
         return self._tellers[subject]
 
     def _starts(self, teller: Teller) -> list[str]:

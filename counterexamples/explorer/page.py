@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup
 
 STYLE = ("base.css", "timeline.css", "panels.css")
-SCRIPT = ("elements.js", "timeline.js", "panels.js", "live.js", "keys.js", "main.js")
+SCRIPT = ("elements.js", "timeline.js", "panels.js", "finding.js", "live.js", "keys.js", "main.js")
 """The parts of the page, in order. The scripts share one scope: what a file declares, later ones use."""
 
 SELF = "'self'"

@@ -7,7 +7,7 @@ other and keeps what it has computed, so that one more step of a long walk costs
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -17,8 +17,9 @@ from slotproof.counterexamples.explorer.alternatives import Alternatives, Choice
 from slotproof.counterexamples.explorer.judging import FalsePart, Judgement, Taken, judgements
 from slotproof.counterexamples.explorer.lasso import lasso_reasons
 from slotproof.counterexamples.explorer.picture import picture
+from slotproof.counterexamples.explorer.settings import History, blamed, decisions, settings
 from slotproof.counterexamples.origins import origins
-from slotproof.counterexamples.story import differences, plainly
+from slotproof.counterexamples.story import differences
 from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import action_index, call, choices_of, numbers_of
 from slotproof.counterexamples.words import declared, place, sentence, told
@@ -135,10 +136,11 @@ class Position:
 
 @dataclass
 class Teller:
-    """Tells walks through one program under one choice vector."""
+    """Tells walks through one program under one choice vector; ``history`` is that of its decisions."""
 
     program: Program
     choices: tuple[int, ...]
+    history: History | None = None
     interpreter: Interpreter = field(init=False)
     _alternatives: Alternatives = field(init=False)
     _meanings: dict[str, str] = field(init=False)
@@ -245,10 +247,9 @@ class Teller:
             "actors": list(dict.fromkeys(a for a in self._actors() if a)),
             "bands": [asdict(band) for band in picture(self.program, self.interpreter, walk.states)],
             "properties": self._properties(),
-            "settings": _settings(walk.program.parameters),
-            "decisions": [
-                [p.name, p.alternatives[c]] for p, c in zip(walk.program.decisions, walk.choices, strict=True)
-            ],
+            "settings": [asdict(s) for s in settings(self.program)],
+            "decisions": [asdict(d) for d in decisions(self.program, self.choices, self.history)],
+            "newest": self.history.newest if self.history is not None else "",
             "never": list(walk.program.dropped),
         }
 
@@ -309,7 +310,7 @@ class Teller:
             why = [f"{c.action}: {b.text} is false" for c in following[-1] for b in c.blocked[:1]]
         elif finding.kind == "witness":
             why = self._witnessed(name, walk.states[-1])
-        rests = self._rests(walk, at, name) if finding.kind == "violation" and walk.loop is None else []
+        traced = finding.kind == "violation" and walk.loop is None and at > 0
         died = positions[at].crash if finding.kind == "violation" and short != "no-crash" else ""
         also = {
             f"no-crash-{p.crash}" if j.name == "no-crash" else j.name: i
@@ -328,7 +329,8 @@ class Teller:
             "died": positions[at].why("no-crash", "") if died else [],
             "fair": fair,
             "words": self._words(short, why),
-            "rests": rests,
+            "rests": self._rests(walk, at, name) if traced else [],
+            "blamed": self._blamed(walk, at, name) if traced else [],
             "also": list(also.items()),
             "engine": finding.engine,
             "known": finding.known,
@@ -336,13 +338,16 @@ class Teller:
 
     def _rests(self, walk: Walk, at: int, name: str) -> list[dict[str, Any]]:
         """What makes the property false, as it stood before step ``at``, with the step that left it so."""
-        if at == 0:
-            return []
         step = walk.steps[at - 1]
         index = action_index(self.program, step.action)
         numbers = numbers_of(self.program.actions[index], step)
         found = origins(self.program, self.choices, walk.states[: at + 1], index, numbers, name)
         return [{**asdict(o), "meaning": self.meaning(o.path)} for o in found]
+
+    def _blamed(self, walk: Walk, at: int, name: str) -> list[dict[str, Any]]:
+        """The decisions without which the steps up to ``at`` would not violate the property."""
+        steps, states = walk.steps[:at], walk.states[: at + 1]
+        return [asdict(b) for b in blamed(self.program, self.choices, states, steps, name, self.history)]
 
     def _witnessed(self, name: str, state: Valuation) -> list[str]:
         witness = next((w for w in self.program.witnesses if w.name == name), None)
@@ -371,7 +376,3 @@ def _headline(finding: Finding, died: str) -> str:
         return f"a difference: {finding.part}" if finding.part else "a difference"
     and_dies = f", and the program dies in the same step: {died}" if died else ""
     return f"{finding.property} is violated{and_dies}"
-
-
-def _settings(parameters: Mapping[str, Any]) -> list[list[str]]:
-    return [[name, plainly(value)] for name, value in parameters.items()]

@@ -50,7 +50,7 @@ def test_every_step_is_told_as_the_interpreter_takes_it(path: Path) -> None:
     interpreter = Interpreter(program, choices)
     for before, step, after in zip(trace.states, trace.steps, trace.states[1:], strict=False):
         state = interpreter.fresh(before)
-        flow = Flow(program, choices, {"before": state, "after": state})
+        flow = Flow(program, choices, {"before": state})
         action = program.actions[action_index(program, step.action)]
         flow.run(action, numbers_of(action, step))
         assert tuple(flow.after) == after, step.action

@@ -83,3 +83,14 @@ def test_a_candidate_replaces_a_decision_an_action_and_adds_state() -> None:
     program = compile_system(system)
     assert "answered" in {c.name for c in program.columns}
     assert release("0.5.23").choices["occupied_on_prefill"] is not aborted_rows_leave
+
+
+def test_the_releases_of_an_answer_are_said_with_where_that_is_written() -> None:
+    from slotproof.model.releases import when
+
+    assert when("reap_first", "reap_nothing").startswith("up to 0.5.12.post1 (")
+    assert when("reap_first", "reap_all_ended") == "from 0.5.13 on (#25413)"
+    assert when("refusal_ends_the_pass", "skips_the_refused") == "in every release (since 0.5.7)"
+    assert when("failing_handler_discards", "discards_the_state").startswith("from 0.5.14 to 0.5.19 (")
+    assert when("failing_handler_discards", "keeps_the_state").count("(") == 2
+    assert when("gate_on_reservation", "of_nobody") == ""

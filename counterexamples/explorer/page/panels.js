@@ -1,90 +1,8 @@
-/* What is said in words: the finding, the step, the properties, and what else could have happened. */
+/* What is said in words of a step: what it is and did, the properties, and what else could have happened. */
 
 const isFinding = (at) => data.finding !== null && data.finding.kind === "violation"
   && data.loop === null && data.finding.step === at;
 const isWrong = (at) => isFinding(at) || data.steps[at].judgements.some((j) => j.status === "false");
-
-function drawFinding() {
-  const found = data.finding, subject = data.subject ? ` on ${data.subject}` : "";
-  const count = plural(data.steps.length - 1, "step");
-  if (!found) {
-    byId("finding").replaceChildren(
-      el("h1", {}, `${data.title}${subject}`),
-      el("p", { class: "where" }, `${data.meaning} ${count} taken, every property holds.`),
-    );
-    return;
-  }
-  const last = data.steps[found.step];
-  const lines = [
-    found.must && ["What must hold", prose(firstSentence(found.must))],
-    last.call && data.loop === null && [`What happened in step ${found.step}`, [prose(last.sentence), happens(found.step)]],
-    odd(found.step).length > 0 && ["To be noticed", el("ul", { class: "happens" }, odd(found.step).map((t) => el("li", {}, t)))],
-  ].filter(Boolean);
-  byId("finding").replaceChildren(
-    el("h1", {}, el("span", { class: "wrong" }, found.kind === "violation" ? "✗ " : "● "), found.headline),
-    el("p", { class: "where" }, `${data.title}${subject}, ${wrongAfter(found)}. ${data.meaning}`),
-    el("div", { class: "why" },
-      el("dl", {}, lines.map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
-        el("dt", {}, found.kind === "violation" ? "Why it is false" : "What is seen there"),
-        el("dd", {}, found.why.length ? el("ul", {}, found.why.map((w) => el("li", { class: "decisive" }, w))) : el("code", {}, found.part)),
-        found.died.length > 0 && [el("dt", {}, "Why it dies"), el("dd", {}, el("ul", {}, found.died.map((w) => el("li", {}, w))))],
-        found.words.map(([name, meaning]) => [el("dt", {}, el("code", {}, name)), el("dd", {}, prose(meaning))]),
-        found.fair.length > 0 && [el("dt", {}, "Why the run is fair"), el("dd", {}, el("details", {},
-          el("summary", {}, `each of ${plural(found.fair.length, "assumption")} is met`),
-          el("ul", {}, found.fair.map((f) => el("li", {}, f)))))],
-        found.known && [el("dt", {}, "Known as"), el("dd", {}, found.known)])),
-    ...restsOn(found),
-    ...alsoFalse(found),
-  );
-}
-
-/* A way to another step, from where a step is named. */
-function stepLink(at, text = at ? `step ${at}` : "the start") {
-  const leave = (event) => {
-    event.preventDefault();
-    go(at);
-    byId("now").focus();
-  };
-  return el("a", { href: `#step=${at}`, title: inFull(data.steps[at]), onclick: leave }, text);
-}
-
-/* What decides that the property is false, as it stood before the step, by the step that left it so. */
-function restsOn(found) {
-  if (!found.rests.length) return [];
-  const steps = [...new Set(found.rests.map((r) => r.step))];
-  return [aside("rests", `What decided it in step ${found.step}, and which step left it so`, steps.map((at) => [
-    stepLink(at), found.rests.filter((r) => r.step === at).map((r) => el("li", {},
-      el("code", {}, `${r.path} = `), el("code", { class: "new" }, r.value), cameIn(r.since), " ",
-      r.meaning && el("small", {}, prose(r.meaning))))]))];
-}
-
-const cameIn = (since) => since.map(([name, at], i) =>
-  [i ? ", " : " (", `${name} ${at ? "in" : "from"} `, stepLink(at), i + 1 === since.length && ")"]);
-
-function alsoFalse(found) {
-  if (!found.also.length) return [];
-  return [aside("also", "Also false", found.also.map(([name, at]) => {
-    const about = data.properties[name.startsWith("no-crash-") ? "no-crash" : name];
-    return [stepLink(at), el("li", {}, el("strong", {}, name), about && [": ", prose(firstSentence(about.meaning))])];
-  }))];
-}
-
-/* Under the finding: lines below a title, each with the step that it is about in front. */
-function aside(kind, title, lines) {
-  return el("section", { class: `aside ${kind}`, "aria-labelledby": `${kind}-title` }, el("h2", { id: `${kind}-title` }, title),
-    el("dl", {}, lines.map(([step, items]) => [el("dt", {}, step), el("dd", {}, el("ul", {}, items))])));
-}
-
-function wrongAfter(found) {
-  const last = data.steps.length - 1;
-  if (data.loop === last) return `after ${plural(last, "step")} the run may stop for good`;
-  if (data.loop !== null) return `a run of ${plural(data.steps.length - 1, "step")} that repeats from step ${data.loop + 1} on`;
-  return `after ${plural(found.step, "step")}`;
-}
-
-function drawNotices() {
-  byId("notices").replaceChildren(...(data.notices || []).map((text) => el("p", { class: "notice", role: "note" }, text)));
-}
 
 /* The step. Each part of it is drawn anew only where what it shows has changed. */
 const PARTS = ["title", "sentence", "source", "steppable", "crash", "happens", "changes", "properties"];
@@ -323,11 +241,8 @@ function markStep(at) {
 }
 
 function drawAbout() {
-  const list = (pairs) => el("dl", {}, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
-  byId("about").replaceChildren(
-    el("details", {}, el("summary", {}, "Sizes, what is on, and the decisions in force"), list(data.settings),
-      data.decisions.length ? [el("h3", {}, "Decisions"), list(data.decisions)] : null,
-      data.never.length ? el("p", { class: "muted" }, `Never possible in this scenario: ${data.never.join(", ")}.`) : null),
-    data.finding && data.finding.engine ? el("p", { class: "muted" }, `Found by the engine '${data.finding.engine}'.`) : "",
-  );
+  byId("about").replaceChildren(...[
+    data.never.length ? el("p", { class: "muted" }, `Never possible in this scenario: ${data.never.join(", ")}.`) : null,
+    data.finding && data.finding.engine ? el("p", { class: "muted" }, `Found by the engine '${data.finding.engine}'.`) : null,
+  ].filter(Boolean));
 }

@@ -104,6 +104,42 @@ def test_the_finding_names_the_steps_that_prepared_it(
         assert next(line for line in reversed(lines[:at]) if line.startswith("step ")) == step
 
 
+BLAMED = {
+    LEAK: "With reap_all_ended, from 0.5.13 on (#25413): Every ended one",
+    "finish-unload.no-crash-fit-test-unknown-adapter.0.5.13.post1": (
+        "With unfinished_rows, from 0.5.14 on (#27597)"
+    ),
+    STALE: "With clears_metadata, from 0.5.17 on (#32707)",
+    "decode-admission.slot-capacity.0.5.19": "With gate_decides, from 0.5.20 on (#39332)",
+}
+
+
+@pytest.mark.parametrize("name", sorted(BLAMED))
+def test_the_finding_names_the_decision_to_blame(browser: Browser, gallery_page: Page, name: str) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(name))
+    blame = browser.text("#finding .blame")
+    assert BLAMED[name] in blame
+    assert "The same steps do not violate it" in blame[blame.index(BLAMED[name]) :]
+
+
+def test_one_line_says_the_sizes_and_opens_to_what_each_means(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(STALE))
+    summary = browser.text("#finding .under > summary")
+    for size in ("requests 2", "adapters 4", "ranks 2", "slots 2", "answered otherwise than in 0.5.23"):
+        assert size in summary
+    assert "device slots" not in browser.text("#finding")
+    browser.run("document.querySelector('#finding .under > summary').focus()")
+    browser.press("Enter")
+    opened = browser.text("#finding .under")
+    assert "2 device slots (max_loras_per_batch)" in opened
+    assert "SYNCHRONOUS (the forward itself, when it builds its batch)" in opened
+    assert "In 0.5.23: clears_metadata, from 0.5.17 on (#32707): Calls LoRAManager.reset_lora_batch" in opened
+    decisions = browser.run("return data.decisions.map((d) => [d.name, d.newest !== null])")
+    assert [newer for _, newer in decisions] == sorted((newer for _, newer in decisions), reverse=True)
+
+
 def test_a_step_that_is_named_is_gone_to_by_keyboard_and_by_click(
     browser: Browser, gallery_page: Page
 ) -> None:
@@ -231,6 +267,7 @@ def test_a_step_shows_what_changed_and_what_else_could_have_happened(
     browser.look(1440, "light")
     browser.open(gallery_page(LEAK))
     browser.press("Home", "ArrowRight", "ArrowRight", "ArrowRight", "e")
+    browser.wait("#now", "← taken")  # what is opened is filled a moment later
     now = browser.text("#now")
     assert "ranks[rank0].loader.copies: [A] → []" in now
     assert "copies on the load stream that have not ended, in their order" in now
