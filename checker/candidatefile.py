@@ -44,6 +44,17 @@ def load_candidate(given: str) -> Release:
     return candidate
 
 
+def replaced(given: str) -> list[str]:
+    """What a candidate changes, by name: decisions that it answers otherwise, actions, the state it adds."""
+    from slotproof.model.releases import release
+
+    candidate = load_candidate(given)
+    usual = release(candidate.base).choices
+    names = [name for name, rule in candidate.choices.items() if rule is not usual[name]]
+    state = [] if candidate.state is None else [candidate.state.__name__]
+    return [*names, *candidate.actions, *state] or ["nothing"]
+
+
 def _check_actions(candidate: Release, path: Path) -> None:
     """Each action has to take the place of one of some scenario."""
     from slotproof.properties import SCENARIOS

@@ -123,6 +123,8 @@ class Comparison:
     rows: list[Row] = field(default_factory=list)
     behaviours: list[Behaviour] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    """The scenarios in which a search ended in an error."""
     interrupted: bool = False
     coverages: dict[tuple[str, bool], tuple[Coverage, bool]] = field(default_factory=dict)
     """How far each search went, by scenario and whether it is the base's; and whether it was remembered."""
@@ -145,7 +147,10 @@ def rows_of(
     candidate: tuple[Subject, Finding],
     asked: Sequence[str] | None,
 ) -> list[Row]:
-    """What became of each property of a scenario, in the order of the candidate's properties."""
+    """What became of each property of a scenario, in the order of the candidate's properties.
+
+    Where a search ended in an error, the only rows are of what it was certain of before.
+    """
     before, after = (for_subject(finding, subject) for subject, finding in (base, candidate))
     programs = program_of(base[0]), program_of(candidate[0])
     engine = candidate[1].search.engine
@@ -154,6 +159,9 @@ def rows_of(
         if asked is not None and name not in asked:
             continue
         one, other = before.get(name), after.get(name)
+        sides = (one, base[1].failure is not None), (other, candidate[1].failure is not None)
+        if any(verdict is None and failed for verdict, failed in sides):
+            continue
         if name.startswith("no-crash-"):  # what a side has no word for cannot happen to it
             one = Holds(name, _coverage(before)) if one is None else one
             other = Holds(name, _coverage(after)) if other is None else other

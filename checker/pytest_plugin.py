@@ -70,9 +70,10 @@ class Verdicts:
         """
         __tracebackhide__ = True
         results = self._ask(scenario, property, release, candidate, system, settings, full)
-        failed = [cell for cell in results.cells if cell.word != "holds"]
+        failed = [self._told(cell) for cell in results.cells if cell.word != "holds"]
+        failed += [f"slotproof: {failure}" for failure in results.failures]
         if failed:
-            pytest.fail("\n\n".join(self._told(cell) for cell in failed), pytrace=False)
+            pytest.fail("\n\n".join(failed), pytrace=False)
 
     def violated(
         self,
@@ -92,7 +93,7 @@ class Verdicts:
         results = self._ask(scenario, property, release, candidate, system, settings, full)
         traces = [c.verdict.trace for c in results.cells if isinstance(c.verdict, Violated)]
         if not traces:
-            said = "; ".join(f"{c.name}: {c.word}" for c in results.cells)
+            said = "; ".join([*(f"{c.name}: {c.word}" for c in results.cells), *results.failures])
             pytest.fail(f"slotproof: no violation is found: {said}", pytrace=False)
         return min(traces, key=len)
 
@@ -146,17 +147,13 @@ class Verdicts:
     def _results(self, subject: Subject, property: str) -> Results:
         from slotproof.checker.results import chosen_properties, collect
         from slotproof.checker.runs import perform, plan, program_of
-        from slotproof.checker.usage import UsageProblem
         from slotproof.checker.verdict import Limits
 
         asked = chosen_properties([property], [program_of(subject)])
         if subject not in self._findings:
             (search,) = plan([subject], ["explicit"], None)
             self._findings[subject] = perform(search, Limits(), None)
-        results = collect([self._findings[subject]], asked, None, exact=False)
-        for failure in results.failures:
-            raise UsageProblem(failure)
-        return results
+        return collect([self._findings[subject]], asked, None, exact=False)
 
     def _told(self, cell: Cell) -> str:
         from slotproof.checker.report import words

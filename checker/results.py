@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,7 +133,8 @@ def collect(
     for number, finding in enumerate(findings):
         if finding.failure is not None:
             results.failures.append(finding.failure)
-            continue
+            if not finding.verdicts:
+                continue
         for subject in finding.search.subjects:
             program = program_of(subject)
             verdicts = _reported(finding, subject, program, asked)
@@ -155,7 +156,8 @@ def collect(
                     )
                 )
     if baseline is not None and exact:
-        results.gone = _gone(results, baseline, asked)
+        answered = {number for number, finding in enumerate(findings) if finding.failure is None}
+        results.gone = _gone(results, baseline, asked, answered)
     return results
 
 
@@ -170,11 +172,12 @@ def _reported(
     finding: Finding, subject: Subject, program: Program, asked: Sequence[str] | None
 ) -> Mapping[str, Verdict]:
     verdicts = for_subject(finding, subject)
-    if not program.properties and finding.coverage is not None and finding.search.engine == EXPLICIT:
+    coverage = finding.coverage if finding.failure is None else None
+    if not program.properties and coverage is not None and finding.search.engine == EXPLICIT:
         # Without properties the question is the graph itself, which no other engine goes through to count
         # it; what always holds is not worth a line.
         verdicts = {
-            REACHABLE: _reachable(finding.coverage),
+            REACHABLE: _reachable(coverage),
             **{n: v for n, v in verdicts.items() if isinstance(v, Violated) or (asked and n in asked)},
         }
     return {n: v for n, v in verdicts.items() if asked is None or n in asked}
@@ -205,8 +208,11 @@ def judge(verdict: Verdict, known: Known | None, *, listed: bool, exact: bool) -
             return Standing.EXPECTED, f"known: {known.reason}"
 
 
-def _gone(results: Results, baseline: Baseline, asked: Sequence[str] | None) -> list[tuple[Key, Known]]:
-    searched = {(c.scenario, c.release, c.subject.size) for c in results.cells}
+def _gone(
+    results: Results, baseline: Baseline, asked: Sequence[str] | None, answered: Set[int]
+) -> list[tuple[Key, Known]]:
+    """What is listed of the subjects that were searched to an answer, and is not there."""
+    searched = {(c.scenario, c.release, c.subject.size) for c in results.cells if c.search in answered}
     seen = {c.key for c in results.cells}
     return [
         (key, known)

@@ -8,11 +8,12 @@ a limit or an interrupt ends some of them early and keeps what the others found.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from slotproof.checker.candidatefile import load_candidate
+from slotproof.checker.candidatefile import load_candidate, replaced
 from slotproof.checker.systemfile import load_system, located, parse_settings
 from slotproof.checker.usage import UsageProblem, one_of
 from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
@@ -94,7 +95,10 @@ class Finding:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     coverage: Coverage | None = None
     failure: str | None = None
-    """What ended the search before it could answer, such as an error of the model at its line."""
+    """What ended the search before it could answer, such as an error of the model at its line.
+
+    The verdicts are then those alone that were certain before.
+    """
     remembered: bool = False
     """Whether an earlier run has answered (``remembered.py``)."""
 
@@ -273,11 +277,25 @@ def perform(search: Search, limits: Limits, progress: Progress | None) -> Findin
         program = program_of(search.subjects[0])
         return _engine(search.engine)(search, program, limits, progress)
     except ModelError as error:
-        return Finding(search, failure=f"{search.title}: model error: {error}")
+        return Finding(search, failure=model_error(search.title, error, search.subjects))
     except LanguageError as error:
         return Finding(search, failure=located(error, search.title))
     except UsageProblem as error:
         return Finding(search, failure=str(error))
+
+
+def model_error(title: str, error: ModelError, subjects: Sequence[Subject]) -> str:
+    """A model error in one line; where candidates alone meet it, with what they change.
+
+    The line that it names is often one of the server, and the reason is the change.
+    """
+    told = f"{title}: model error: {error}"
+    changed = subjects[0].candidate
+    if changed is None or any(subject.candidate is None for subject in subjects):
+        return told
+    if error.site is not None and os.path.realpath(error.site.file) == os.path.realpath(changed):
+        return told
+    return f"{told}; it comes up under {changed}, which replaces {', '.join(replaced(changed))}"
 
 
 def load_engine(name: str) -> None:
@@ -309,8 +327,11 @@ def _explicit(search: Search, program: Program, limits: Limits, progress: Progre
         workers=search.workers,
         symmetric=search.symmetric and bool(program.system.interchangeable),
         asked=None if search.properties is None or REACHABLE in search.properties else search.properties,
+        partial=True,
     )
-    return Finding(search, dict(exploration.verdicts()), exploration.coverage)
+    error = exploration.error
+    failure = None if error is None else model_error(search.title, error, search.subjects)
+    return Finding(search, dict(exploration.verdicts()), exploration.coverage, failure)
 
 
 def _bounded(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:

@@ -176,7 +176,9 @@ def _verdicts(
     for finding in findings:
         if finding.failure is not None:
             found.failures.append(finding.failure)
-            continue
+            found.broken |= {s.scenario for s in finding.search.subjects if s.scenario is not None}
+            if not finding.verdicts:
+                continue
         for subject in finding.search.subjects:
             answers[finding.search.engine, subject] = finding
     for name in names:
@@ -217,7 +219,7 @@ def _behaviours(found: Comparison, names: Sequence[str], limits: Limits, progres
         if (programs[0].digest, choices[0]) == (programs[1].digest, choices[1]):
             found.behaviours.append(untouched(name))
             continue
-        if found.interrupted or found.failures:
+        if found.interrupted or name in found.broken:
             continue
         try:
             pairs = compare_runs(

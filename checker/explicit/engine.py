@@ -22,6 +22,7 @@ from slotproof.checker.vacuity import judged
 from slotproof.checker.verdict import Coverage, Limits, Verdict, Violated
 from slotproof.counterexamples.trace import Trace
 from slotproof.model.language.columns import Valuation
+from slotproof.model.language.errors import ModelError
 from slotproof.model.language.interpreter import Outcome
 from slotproof.model.language.program import DEADLOCK, Program, no_crash
 from slotproof.model.language.slicing import Slice, sliced
@@ -49,11 +50,17 @@ class Exploration:
     violations: tuple[Violation, ...]
     asked: tuple[str, ...] | None = None
     """The properties that were asked for; ``None`` means all."""
+    error: ModelError | None = None
+    """What ended the search: a step, a property or a witness that left the model."""
 
     def verdicts(self) -> dict[str, Verdict]:
-        """A verdict for each property, ``deadlock`` and ``no-crash-<cause>`` of each cause, as asked."""
+        """A verdict for each property, ``deadlock`` and ``no-crash-<cause>`` of each cause, as asked.
+
+        After a model error only for those that are violated: nothing else is certain then.
+        """
         names = self.program.safety
-        return {name: self._verdict(name) for name in names if self.asked is None or name in self.asked}
+        found = {name: self._verdict(name) for name in names if self.asked is None or name in self.asked}
+        return {n: v for n, v in found.items() if self.error is None or isinstance(v, Violated)}
 
     def _verdict(self, name: str) -> Verdict:
         traces = [v.trace for v in self.violations if v.property == name]
@@ -71,6 +78,7 @@ def explore(
     workers: int = 1,
     symmetric: bool = False,
     asked: Sequence[str] | None = None,
+    partial: bool = False,
 ) -> Exploration:
     """Search all reachable states of a program under one release's choices.
 
@@ -79,7 +87,9 @@ def explore(
     ``LanguageError`` if the declaration is found to be wrong. Where properties are ``asked`` by name, the
     others have no verdict, and what cannot influence those that are is not searched.
     A limit, SIGINT or SIGTERM ends in an incomplete coverage. ``progress`` is called a few times a
-    second. Raises ``ModelError`` where a step leaves the model, as the interpreter words it.
+    second. Raises ``ModelError`` where a step leaves the model, as the interpreter words it; with ``partial``
+    it is returned with what was found before: states come nearest first, so that a violation among them is
+    certain, and its trace a shortest one.
     """
     if symmetric:
         assert_interchangeable(program, choices)
@@ -88,14 +98,21 @@ def explore(
     search = Search(searched, choices, limits or Limits(), workers, symmetric=symmetric)
     stopped = search.run(progress)
     paths = Paths(search, program, None if part is None else part.kept)
+    error: ModelError | None = None
     if search.broken is not None:
-        paths.error(search.broken)
+        try:
+            paths.error(search.broken)
+        except ModelError as raised:
+            if not partial:
+                raise
+            error = raised
     coverage = coverage_of(search, stopped)
     if part is not None:
         fired = {name: number for name, number in coverage.fired.items() if name not in part.actions}
         notes = (*coverage.notes, *_left_out(part))
         coverage = replace(coverage, fired=fired, notes=notes, asked=tuple(asked or ()))
-    return Exploration(program, coverage, tuple(_violations(search, paths, coverage.asked)), coverage.asked)
+    violations = tuple(_violations(search, paths, coverage.asked))
+    return Exploration(program, coverage, violations, coverage.asked, error)
 
 
 def _left_out(part: Slice) -> list[str]:
@@ -146,7 +163,10 @@ def _violations(search: Search, paths: Paths, asked: Sequence[str] | None) -> li
             label = int(context[slot + 1]) if property_.over == "step" else None
             text = property_.conjuncts[part.conjunct].site.text
             conjunct = part.property, part.conjunct
-            trace = paths.trace(property_.name, text, int(context[slot]) - 1, label, conjunct)
+            try:
+                trace = paths.trace(property_.name, text, int(context[slot]) - 1, label, conjunct)
+            except ModelError:  # of another step of the same state, which is one of an orbit
+                continue
             paths.confirm(part.property, part.conjunct, trace, None if label is None else paths.label)
             found.append(Violation(property_.name, part.conjunct, text, trace))
     for i, cause in enumerate(program.crashes):

@@ -114,7 +114,8 @@ class Paths:
         """The trace to a state, and with a ``label`` one step on. Raises ``Disagreement``.
 
         ``conjunct`` is the property and its part that this last step violates. Where the search is one of
-        orbits, the trace leads through states themselves, to one of the orbit.
+        orbits, the trace leads through states themselves, to one of the orbit. ``ModelError`` where a later
+        step of the state leaves the model, and the search is one of orbits.
         """
         store = self.search.store
         way = self.numbers(state)
@@ -130,10 +131,17 @@ class Paths:
             here = rows.rows[row]
             crash = self._step(rows, row, steps, states)
         if label is not None:
-            rows = self.successors(here)
-            row = self._last(rows, states[-1], store.state(state), label, conjunct)
-            self.label = int(rows.rows[row, self.code.layout.total + 1])
-            crash = self._step(rows, row, steps, states)
+            try:
+                rows = self.successors(here)
+            except ModelError:  # of a later step of this state: native code gives none of them then
+                if self.search.symmetric:
+                    raise
+                self.label = label
+                crash = self._taken(label, steps, states)
+            else:
+                row = self._last(rows, states[-1], store.state(state), label, conjunct)
+                self.label = int(rows.rows[row, self.code.layout.total + 1])
+                crash = self._step(rows, row, steps, states)
         return Trace.of(
             self.program,
             self.search.choices,
@@ -231,6 +239,16 @@ class Paths:
         if outcome.crash != given.crash or not self._agree(outcome.state, given.state):
             raise Disagreement(f"{step} leads to {given} and to {outcome}")
         steps.append(step)
+        states.append(outcome.state)
+        return outcome.crash
+
+    def _taken(self, label: int, steps: list[Step], states: list[Valuation]) -> str | None:
+        """Append a step as the interpreter alone takes it; the cause if it crashes."""
+        number = label >> LABEL_BITS
+        action = self.program.actions[number]
+        numbers = arguments_of(action, label & ((1 << LABEL_BITS) - 1))
+        outcome = self.interpreter.step(states[-1], number, numbers)
+        steps.append(Step(action.name, self.interpreter.arguments(action, numbers)))
         states.append(outcome.state)
         return outcome.crash
 

@@ -103,6 +103,17 @@ def count(s: Counter) -> None:
 counter = System("counter", Counter, actions=[count], final=None)
 """
 
+JUDGED = """\
+@invariant
+def low(s: Counter) -> bool:
+    return s.n < 2
+
+@invariant
+def low_enough(s: Counter) -> bool:
+    return s.n < 9
+
+counter = """
+
 FILES: list[tuple[str, str, list[str], str]] = [
     ("a syntax error", "x = 1\ndef f(:\n", [], "my.py:2: syntax error: invalid syntax"),
     (
@@ -183,6 +194,28 @@ FILES: list[tuple[str, str, list[str], str]] = [
         "--engine pdr has nothing to answer here: ",
     ),
 ]
+
+
+def test_what_is_violated_before_a_model_error_is_told_with_its_trace(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(
+        SMALL.replace("counter = ", JUDGED).replace("[count]", "[count], properties=[low, low_enough]")
+    )
+    given = ["--system", "my.py", "--set", "quick=true", "--set", "top=3"]
+    result = run("check", *given)
+    assert result.exit_code == 2
+    assert "violated  low  1 step" in result.stdout
+    assert "low-enough" not in result.stdout
+    assert "model error: " in result.stderr
+    assert result.stderr.count("\n") == 1
+    told = run("explain", "slotproof-traces/counter.low.itf.json")
+    assert "counter: low is violated after 1 step" in told.stdout
+    lines = [json.loads(line) for line in run("check", *given, "--format", "json").stdout.splitlines()]
+    assert [(d["property"], d["verdict"], d["complete"]) for d in lines] == [("low", "violated", False)]
+    again = run("check", *given, "--write-baseline", "known.json")
+    assert again.exit_code == 2
+    known = json.loads(Path("known.json").read_text())
+    assert [entry["property"] for entry in known["violations"]] == ["low"]
+    assert run("check", *given, "--baseline", "known.json").exit_code == 2
 
 
 @pytest.mark.parametrize(("text", "more", "message"), [f[1:] for f in FILES], ids=[f[0] for f in FILES])

@@ -51,6 +51,30 @@ def test_the_reaping_of_copies_is_gained_and_nothing_lost(run: Run) -> None:
     assert _changes(found, "gained") == {("overlap-cancel", "no-slot-leak")}
 
 
+def test_what_a_candidate_loses_before_a_model_error_is_told_and_whose_the_error_is(run: Run) -> None:
+    """The line of the error is one of the server; the reason is a rule of the candidate."""
+    Path("reap.py").write_text(
+        HEAD + "from slotproof.model.serving.loader import Loader\n\n"
+        "def some(loader: Loader) -> None:\n"
+        "    left = {a for a in loader.pending if a in loader.copies}\n"
+        "    loader.pending = left if len(loader.copies) > 1 else set()\n\n"
+        'candidate = release("0.5.23").replace(reap_first=some)\n'
+    )
+    only = ["--scenario", "overlap-cancel"]
+    given = ["0.5.23", "reap.py", *only, "--scenario", "idle-rank"]
+    result = run("compare", *given)
+    assert result.exit_code == 2
+    assert "lost    resident-at-launch: holds, then violated after 3 steps" in result.stdout
+    (trace,) = Path("slotproof-traces").glob("overlap-cancel.resident-at-launch.*.itf.json")
+    assert len(read(trace).document["states"]) == 4
+    assert "slot-capacity" not in result.stdout.split("idle-rank:")[0]
+    assert "behaviour: " in result.stdout.split("idle-rank:")[1]
+    (error,) = result.stderr.splitlines()
+    assert "a sequence of 2 is full" in error
+    assert "'--set stream=3' makes room for one more" in error
+    assert error.endswith("it comes up under reap.py, which replaces reap_first")
+
+
 def test_the_gate_of_the_decode_role_gains_the_size_and_loses_the_catalogue(run: Run) -> None:
     """#39332, 0.5.19 to 0.5.20: F10, shown by what the two pull requests did to each other."""
     both = ["--scenario", "decode-admission", "--scenario", PINNED]

@@ -33,6 +33,15 @@ def test_of_a_release(slotproof):
 def test_of_a_system(slotproof):
     slotproof.violated(system="counter.py", property="below", settings={"top": "2"})
 
+def test_breaks(slotproof):
+    slotproof.holds(system="breaks.py")
+
+def test_breaks_after_it(slotproof):
+    slotproof.violated(system="breaks.py")
+
+def test_breaks_before(slotproof):
+    slotproof.violated(system="breaks.py", property="deadlock")
+
 def test_wrong_use(slotproof):
     slotproof.holds("decode-admision", "slot-capacity")
 
@@ -81,6 +90,8 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     (folder / "lora").mkdir()
     (folder / "lora" / "mine.py").write_text(CANDIDATE)
     (folder / "counter.py").write_text(COUNTER)
+    broken = COUNTER.replace("s.n += 1", "s.n += 2").replace("return s.n < top", "return s.n < 2")
+    (folder / "breaks.py").write_text(broken)
     (folder / "tests").mkdir()
     (folder / "tests" / "test_scheduler.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]\n")
@@ -89,7 +100,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stdout
 
 
-@pytest.mark.parametrize("name", ["holds", "finds_it", "of_a_release", "of_a_system"])
+@pytest.mark.parametrize("name", ["holds", "finds_it", "of_a_release", "of_a_system", "breaks_after_it"])
 def test_passes(outcome: tuple[Path, str], name: str) -> None:
     assert f"test_scheduler.py::test_{name} PASSED" in outcome[1]
 
@@ -102,14 +113,21 @@ def test_a_violation_fails_with_its_story_and_keeps_the_trace(outcome: tuple[Pat
     assert "Why unload-clears is false" in story
     assert "def test_is_violated" not in story
     assert "The trace: kept/decode-admission-pinned.unload-clears.0.5.23+.itf.json" in story
-    assert [p.name for p in (folder / "tests" / "kept").iterdir()] == [
+    assert [p.name for p in (folder / "tests" / "kept").glob("decode-*")] == [
         "decode-admission-pinned.unload-clears.0.5.23+.itf.json"
     ]
+
+
+def test_a_violation_before_a_model_error_is_told_with_it(outcome: tuple[Path, str]) -> None:
+    told = outcome[1].split("_ test_breaks _")[1].split("\n___")[0]
+    assert "counter: below is violated after 1 step." in told
+    assert "breaks.py:12: 4 leaves the range 0..3" in told
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("breaks_before", "no violation is found: ROOT/breaks.py: model error: ROOT/breaks.py:12: 4 leaves"),
         ("finds_nothing", "slotproof: no violation is found: slot-capacity: holds"),
         ("wrong_use", "slotproof: there is no scenario 'decode-admision'; did you mean decode-admission"),
         ("wrong_property", "slotproof: there is no property 'slot-capacit'; did you mean slot-capacity?"),
@@ -117,7 +135,7 @@ def test_a_violation_fails_with_its_story_and_keeps_the_trace(outcome: tuple[Pat
 )
 def test_other_failures_are_one_line(outcome: tuple[Path, str], name: str, message: str) -> None:
     told = outcome[1].split(f"_ test_{name} _")[1].split("\n___")[0]
-    assert message in told
+    assert message.replace("ROOT", str(outcome[0])) in told
     assert "Traceback" not in told
     assert "During handling" not in told
 

@@ -217,3 +217,33 @@ def switch(s: Switches, b: Bit) -> None:
 
 
 switches = System("switches", Switches, actions=[switch])
+
+
+@action
+def falling(s: Holder) -> None:
+    """Goes back to the start."""
+    require(s.steps == 3)
+    s.steps = 0
+
+
+@invariant
+def early(s: Holder) -> bool:
+    """Violated a step before the model error."""
+    return s.steps < 3
+
+
+@invariant
+def never(s: Holder) -> bool:
+    """Not violated before the model error."""
+    return s.steps < 9
+
+
+@step_invariant
+def never_falls(before: Holder, after: Holder) -> bool:
+    """Violated from the state alone from which another step leaves the model."""
+    return before.steps <= after.steps
+
+
+JUDGED = [early, never, never_falls]
+ending = System("ending", Holder, actions=[falling, overflowing], properties=JUDGED)
+ending_first = System("ending-first", Holder, actions=[overflowing, falling], properties=JUDGED)

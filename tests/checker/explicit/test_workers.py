@@ -10,7 +10,6 @@ from slotproof.checker.explicit.engine import explore
 from slotproof.checker.explicit.search import Search
 from slotproof.checker.verdict import Limits
 from slotproof.model.language.compile import compile_system
-from slotproof.model.language.errors import ModelError
 from slotproof.model.language.program import Program
 from slotproof.model.releases import release
 from slotproof.properties import SCENARIOS
@@ -28,15 +27,12 @@ def everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def answers(program: Program, choices: tuple[int, ...], workers: int, limits: Limits) -> tuple[Any, ...]:
     """All that a search says, but for the time it took."""
-    try:
-        found = explore(program, choices, workers=workers, limits=limits)
-    except ModelError as error:
-        return (str(error),)
+    found = explore(program, choices, workers=workers, limits=limits, partial=True)
     search = Search(program, choices, limits, workers)
     search.run()
     numbers = search.store.arena[: search.states * search.store.words].tobytes()
     parents = search.store.parents[: search.states].tobytes()
-    return replace(found.coverage, seconds=0.0), found.violations, numbers, parents
+    return replace(found.coverage, seconds=0.0), found.violations, numbers, parents, str(found.error)
 
 
 def assert_equal(program: Program, choices: tuple[int, ...], limits: Limits | None = None) -> None:
