@@ -13,9 +13,7 @@ left has finished; its slot is cleared behind the forward in flight.
 
 from slotproof.model.language import action, require
 from slotproof.model.releases import release
-from slotproof.model.serving.front import fence_holds, use_count
-from slotproof.model.serving.manager import unload_adapter
-from slotproof.model.serving.pool import end_zeroing
+from slotproof.model.serving.front import forget, use_count
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.step import at_ingest, tidy
 from slotproof.model.serving.vocabulary import Adapter, Rank
@@ -27,13 +25,10 @@ def unload(s: Server, a: Adapter) -> None:
     require(at_ingest(s))
     require(a in s.registry.unloading)
     require(use_count(s, a) == 0)
-    s.registry.unloading -= {a}
     for k in Rank:
         s.ranks[k].scheduler.running -= {r for r in s.ranks[k].scheduler.finished if s.adapter[r] == a}
         tidy(s, s.ranks[k])
-        unload_adapter(s.ranks[k].manager, s.ranks[k].loader, s.ranks[k].pool, a)
-        if not fence_holds(s.ranks[k].scheduler):
-            end_zeroing(s.ranks[k].pool)
+    forget(s, a)
 
 
 candidate = (

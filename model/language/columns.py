@@ -133,14 +133,15 @@ def encode(type_: ValueType, value: Any) -> Valuation:
     return tuple(code for cells in lists for code in cells)
 
 
-def _width(type_: ValueType) -> int:
+def column_count(type_: ValueType) -> int:
+    """How many columns a value of a type takes."""
     match type_:
         case RecordType():
-            return sum(_width(f.type) for f in type_.fields)
+            return sum(column_count(f.type) for f in type_.fields)
         case MapType():
-            return _width(type_.value)
+            return column_count(type_.value)
         case SeqType():
-            return 1 + _width(type_.item)
+            return 1 + column_count(type_.item)
         case _:
             return 1
 
@@ -150,7 +151,7 @@ def _encode(type_: ValueType, value: Any, lists: list[list[int]], at: int) -> No
         case RecordType():
             for f in type_.fields:
                 _encode(f.type, getattr(value, f.name), lists, at)
-                at += _width(f.type)
+                at += column_count(f.type)
         case MapType():
             for key in value:
                 _encode(type_.value, value[key], lists, at)
@@ -158,7 +159,7 @@ def _encode(type_: ValueType, value: Any, lists: list[list[int]], at: int) -> No
             lists[at].append(len(value))
             for item in value:
                 _encode(type_.item, item, lists, at + 1)
-            for cells in lists[at + 1 : at + 1 + _width(type_.item)]:
+            for cells in lists[at + 1 : at + 1 + column_count(type_.item)]:
                 cells.extend([0] * (type_.capacity - len(value)))
         case _:
             lists[at].append(type_.encode(value))
@@ -181,7 +182,7 @@ class _Reader:
                 record: Record = type_.cls()
                 for f in type_.fields:
                     object.__setattr__(record, f.name, self.read(f.type, at))
-                    at += _width(f.type)
+                    at += column_count(f.type)
                 object.__setattr__(record, "_type", type_)
                 return record
             case MapType():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from slotproof.model.language.bind import WIDE, BoundMap
-from slotproof.model.language.columns import is_scalar
+from slotproof.model.language.columns import column_count, is_scalar
 from slotproof.model.language.domains import Domain, Parameter
 from slotproof.model.language.errors import LanguageError, ModelError
 from slotproof.model.language.ir import (
@@ -49,7 +49,6 @@ from slotproof.model.language.types import (
     ScalarType,
     SeqType,
     SetType,
-    ValueType,
 )
 from slotproof.model.near import near_or_all
 
@@ -396,16 +395,3 @@ class Conversions:
 
     def check_set(self, node: ast.Name) -> None:
         """Hook of ``Statements``: a local that has no value on some way here."""
-
-
-def column_count(type_: ValueType) -> int:
-    """How many columns a value of a type takes."""
-    match type_:
-        case RecordType():
-            return sum(column_count(f.type) for f in type_.fields)
-        case MapType():
-            return column_count(type_.value)
-        case SeqType():
-            return 1 + column_count(type_.item)
-        case _:
-            return 1

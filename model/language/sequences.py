@@ -9,7 +9,7 @@ import ast
 from typing import cast
 
 from slotproof.model.language.bind import WIDE, BoundMap
-from slotproof.model.language.conversions import column_count
+from slotproof.model.language.columns import column_count
 from slotproof.model.language.ir import (
     Assign,
     Block,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from slotproof.model.language import surface
 from slotproof.model.language.bind import WIDE
-from slotproof.model.language.conversions import column_count
+from slotproof.model.language.columns import column_count
 from slotproof.model.language.ir import (
     Assign,
     Block,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, cast
 
-from slotproof.model.language.columns import is_scalar
-from slotproof.model.language.conversions import column_count
+from slotproof.model.language.columns import column_count, is_scalar
 from slotproof.model.language.expressions import Expressions
 from slotproof.model.language.ir import (
     Assign,

@@ -280,6 +280,11 @@ def unload(s: Server, a: Adapter) -> None:
     require(at_ingest(s))
     require(a in s.registry.unloading)
     require(use_count(s, a) == 0)
+    forget(s, a)
+
+
+def forget(s: Server, a: Adapter) -> None:
+    """Every scheduler forgets the adapter; its slot is zeroed at once where no forward is in flight."""
     s.registry.unloading -= {a}
     for k in Rank:
         unload_adapter(s.ranks[k].manager, s.ranks[k].loader, s.ranks[k].pool, a)
