@@ -121,12 +121,14 @@ def names_must_be_known(
     ``properties`` are the names by scenario, or by system. Entries without a release are those of systems,
     and any system may be one that is not asked about now.
     """
+    from slotproof.model.releases import base_of
+
     for (scenario, name, release, _), known in baseline.items():
         where = f"{path}:{known.line}"
         if release is not None:
             _must_be_one("scenario", scenario, properties, where)
-            _must_be_one("release", release.rstrip("+"), releases, where)
-        if scenario in properties and not (release or "").endswith("+"):
+            _must_be_one("release", base_of(release), releases, where)
+        if scenario in properties and "+" not in (release or ""):
             _must_be_one("property", name, properties[scenario], where)
 
 

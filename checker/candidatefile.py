@@ -6,6 +6,8 @@ Whatever is wrong in it is reported at its own line.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 
 NAME = "candidate"
 
+LONGEST = 60
+"""Letters of a candidate's label, so that names of files and columns of tables stay readable."""
+
 
 def load_candidate(given: str) -> Release:
-    """The candidate that a file defines; ``UsageProblem`` says at which line it is none."""
+    """The candidate that a file defines, called after it; ``UsageProblem`` says at which line it is none."""
     path = Path(given)
     must_exist(path, "the candidate")
     from slotproof.model.releases import Release
@@ -41,7 +46,22 @@ def load_candidate(given: str) -> Release:
             f"{path}:{_line(path)}: {NAME} is a {what}; write '{NAME} = release(\"0.5.23\").replace(…)'"
         )
     _check_actions(candidate, path)
-    return candidate
+    return candidate.called(label_of([path.stem]))
+
+
+def label_of(parts: Sequence[str]) -> str:
+    """What tells a candidate apart, from parts of its path, in letters for file names and headings."""
+    plain = re.sub(r"[^\w.-]+", "-", "-".join(parts))
+    return plain[:LONGEST].strip(".-")
+
+
+def labels_apart(one: str, other: str) -> tuple[str, str]:
+    """Labels of two files: the second's name, and as much of the first's path as is not the second's."""
+    first, second = ([*path.parent.parts, path.stem] for path in (Path(one), Path(other)))
+    tails = [(first[-n:], second[-n:]) for n in range(1, max(len(first), len(second)) + 1)]
+    mine, others = next((t for t in tails if label_of(t[0]) != label_of(t[1])), tails[0])
+    short = label_of(others[-1:])
+    return label_of(mine), short if short != label_of(mine) else label_of(others)
 
 
 def replaced(given: str) -> list[str]:

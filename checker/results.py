@@ -165,7 +165,9 @@ def _known(baseline: Baseline | None, key: Key, subject: Subject) -> tuple[Known
     """The baseline's entry, and whether it is the subject's own: a candidate has that of its release too."""
     if baseline is None or key in baseline or subject.candidate is None or subject.release is None:
         return None if baseline is None else baseline.get(key), True
-    return baseline.get((key[0], key[1], subject.release.rstrip("+"), key[3])), False
+    from slotproof.model.releases import base_of
+
+    return baseline.get((key[0], key[1], base_of(subject.release), key[3])), False
 
 
 def _reported(

@@ -46,7 +46,7 @@ class Subject:
     """A system by what names it, so that another process can build it again.
 
     Either a scenario on a release, or a system file; ``settings`` are the texts of ``--set``. With a
-    ``candidate``, the file that defines it, ``release`` is the candidate's name (``0.5.23+``). With
+    ``candidate``, the file that defines it, ``release`` is the candidate's name (``0.5.23+gate``). With
     ``lemmas`` those of the scenario are among its properties.
     """
 

@@ -93,7 +93,7 @@ class TraceFile:
 
     @builtins.property
     def release(self) -> str | None:
-        """The release on which the trace was found; ``0.5.23+`` for a candidate that starts from one."""
+        """The release on which the trace was found; ``0.5.23+gate`` for a candidate in ``gate.py``."""
         return self._meta["release"]  # type: ignore[no-any-return]
 
     @builtins.property

@@ -183,7 +183,11 @@ class Release:
     @property
     def base(self) -> str:
         """The release itself, or the one that a candidate starts from."""
-        return self.name.rstrip("+")
+        return base_of(self.name)
+
+    def called(self, label: str) -> Release:
+        """The same, told apart by a label behind the ``+`` of a candidate: ``0.5.23+gate``."""
+        return replace(self, name=f"{self.base}+{label}") if "+" in self.name else self
 
     def replace(self, **decisions: Callable[..., Any] | str) -> Release:
         """The same, with other answers at these decisions: functions, or names of known alternatives."""
@@ -265,7 +269,12 @@ def _check_signature(point: Decision[..., Any], alternative: FunctionType) -> No
 
 
 def _changed(name: str) -> str:
-    return name if name.endswith("+") else f"{name}+"
+    return name if "+" in name else f"{name}+"
+
+
+def base_of(name: str) -> str:
+    """The release that a release's or a candidate's name begins with: of ``0.5.23+gate`` it is ``0.5.23``."""
+    return name.partition("+")[0]
 
 
 def cell(decision: Decision[..., Any], name: str) -> Cell:

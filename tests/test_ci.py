@@ -181,13 +181,13 @@ def test_the_workflow_fails_on_a_broken_candidate_at_its_line(repository: Reposi
     report = repository.folder / "report"
     kept = {path.relative_to(report).as_posix() for path in report.rglob("*") if path.is_file()}
     assert {"check.xml", "check.sarif", "compare.md"} <= kept
-    assert "traces/decode-admission.slot-capacity.0.5.23+.itf.json" in kept
-    page = (report / "traces" / "decode-admission.slot-capacity.0.5.23+.html").read_text()
+    assert "traces/decode-admission.slot-capacity.0.5.23+candidate.itf.json" in kept
+    page = (report / "traces" / "decode-admission.slot-capacity.0.5.23+candidate.html").read_text()
     assert "slot-capacity" in page
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert "# lora/candidate.py beside base/lora/candidate.py" in ran.summary
     assert "| **lost** | decode-admission | slot-capacity |" in ran.summary
-    assert "<details><summary>decode-admission on 0.5.23+: slot-capacity is violated" in ran.summary
+    assert "<details><summary>decode-admission on 0.5.23+candidate: slot-capacity is violated" in ran.summary
 
 
 def test_the_workflow_passes_on_a_good_candidate(repository: Repository) -> None:

@@ -81,8 +81,7 @@ def compare(
         must_be_out_folder(out)
     start_afresh()
     names = [s for s in SCENARIOS if s in (scenario or SCENARIOS)]
-    short = Path(base).name != Path(candidate).name  # two checkouts of a file differ by their folders
-    sides = _side(base, names, full, settings, short), _side(candidate, names, full, settings, short)
+    sides = _sides(base, candidate, names, full, settings)
     from slotproof.checker.compare import Comparison
     from slotproof.checker.results import chosen_properties
 
@@ -106,7 +105,24 @@ def compare(
     return found.status
 
 
-def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...], short: bool) -> Side:
+def _sides(
+    base: str, candidate: str, names: Sequence[str], full: bool, settings: tuple[str, ...]
+) -> tuple[Side, Side]:
+    """Both sides. Two checkouts of a file differ by their folders, and are named with them."""
+    from slotproof.checker.candidatefile import labels_apart
+
+    labels: tuple[str | None, str | None] = None, None
+    if Path(base).name == Path(candidate).name:
+        labels = labels_apart(base, candidate)
+    one, other = (
+        _side(given, label, names, full, settings)
+        for given, label in zip((base, candidate), labels, strict=True)
+    )
+    return one, other
+
+
+def _side(given: str, label: str | None, names: Sequence[str], full: bool, settings: tuple[str, ...]) -> Side:
+    """One side; a candidate under a label of its own if one is given."""
     from slotproof.checker.candidatefile import load_candidate
     from slotproof.checker.compare import Side
     from slotproof.checker.runs import Subject
@@ -119,9 +135,10 @@ def _side(given: str, names: Sequence[str], full: bool, settings: tuple[str, ...
                 f"there is no release '{given}'{near(given, RELEASES)}"
                 " (slotproof list releases, or the Python file of a candidate)"
             )
-        file, release = given, load_candidate(given).name
-    label = Path(given).name if short and file is not None else given
-    return Side(label, {name: Subject(name, release, full, None, settings, file) for name in names})
+        found = load_candidate(given)
+        file, release = given, found.name if label is None else found.called(label).name
+    shown = Path(given).name if label is None and file is not None else given
+    return Side(shown, {name: Subject(name, release, full, None, settings, file) for name in names})
 
 
 class _Progress:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from slotproof.checker.compare import Behaviour, Change, Comparison, Only, Relation, Row
 from slotproof.checker.report import words
@@ -41,6 +43,18 @@ def text(found: Comparison) -> Iterator[tuple[str, str]]:
         yield "", ""
     if found.rows:
         yield total(found), "bold"
+    first = _first_trace(found)
+    if first is not None:
+        yield "Read a trace with:", ""
+        yield f"  slotproof explain {shlex.quote(str(first))}", ""
+
+
+def _first_trace(found: Comparison) -> Path | None:
+    """The trace to read first: of what is lost, else of another verdict, else of the behaviour."""
+    order = list(Change)
+    traces = [r.trace for r in sorted(found.rows, key=lambda r: order.index(r.change))]
+    traces += [o.path for b in found.behaviours for o in (b.candidate_can, b.base_can) if o is not None]
+    return next((path for path in traces if path is not None), None)
 
 
 def _by_depth(calm: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

@@ -116,7 +116,7 @@ class _Printer:
         self._line(f"{scenario}, {engine}, {words.count(len(releases), 'release')}", style="bold")
         self._scope(cells)
         letters = dict(zip(dict.fromkeys(c.search for c in cells), _letters(), strict=False))
-        for part in self._parts(telling) or [[]]:
+        for part in self._parts(telling, max(map(len, releases))) or [[]]:
             table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
             table.add_column("release", no_wrap=True)
             table.add_column("search", no_wrap=True)
@@ -135,15 +135,15 @@ class _Printer:
             self._line(text, indent=2)
         self._violations(cells, releases)
 
-    def _parts(self, properties: Sequence[str]) -> list[list[str]]:
-        """Columns that fit beside each other in the console's width."""
+    def _parts(self, properties: Sequence[str], longest: int) -> list[list[str]]:
+        """Columns that fit in the console's width, beside each other and beside the releases."""
         parts: list[list[str]] = []
         room = 0
         for name in properties:
             width = max(COLUMN, *map(len, _broken(name))) + 1
             if not parts or width > room:
                 parts.append([])
-                room = min(self.console.width, 80) - 24
+                room = min(self.console.width, 80) - max(longest + 12, 24)
             parts[-1].append(name)
             room -= width
         return parts

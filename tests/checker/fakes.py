@@ -12,6 +12,7 @@ import pytest
 
 from slotproof.model.language.surface import Property, Witness
 from slotproof.model.language.system import Alternatives, System
+from slotproof.model.releases import base_of
 from tests.counterexamples import shop
 
 
@@ -67,7 +68,12 @@ SCENARIOS = {
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command line see these instead of the real server."""
     contents: dict[str, dict[str, Any]] = {
-        "slotproof.model.releases": {"RELEASES": RELEASES, "HISTORY": HISTORY, "release": release},
+        "slotproof.model.releases": {
+            "RELEASES": RELEASES,
+            "HISTORY": HISTORY,
+            "release": release,
+            "base_of": base_of,
+        },
         "slotproof.properties": {"SCENARIOS": SCENARIOS},
         "slotproof.model.decisions": {
             "DECISIONS": [Alternatives(shop.may_order, shop.always, shop.only_new)],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from slotproof.checker.candidatefile import label_of, labels_apart
 from tests.checker.conftest import Run
 
 HEAD = """\
@@ -167,18 +168,18 @@ def test_a_candidate_is_judged_beside_its_release_by_the_entries_of_its_release(
     crash = "no-crash-fit-test-unknown-adapter"
     assert result.exit_code == 0, result.stdout
     assert found["0.5.23", crash]["verdict"] == "violated"
-    assert found["0.5.23+", crash]["verdict"] == "holds"
+    assert found["0.5.23+mine", crash]["verdict"] == "holds"
     _write('candidate = release("0.5.23").replace(unload_and_slot="slot_kept")\n')
     result = run("check", "--candidate", "mine.py", *ONLY, "--format", "json")
     found = {(d["release"], d["property"]): d for d in map(json.loads, result.stdout.splitlines())}
     assert result.exit_code == 1
-    assert found["0.5.23+", crash]["reason"].startswith("known: ")
-    assert found["0.5.23+", "unload-clears"]["reason"] == "not in the baseline"
-    told = run("explain", found["0.5.23+", "unload-clears"]["trace"])
+    assert found["0.5.23+mine", crash]["reason"].startswith("known: ")
+    assert found["0.5.23+mine", "unload-clears"]["reason"] == "not in the baseline"
+    told = run("explain", found["0.5.23+mine", "unload-clears"]["trace"])
     assert told.exit_code == 0
-    assert "decode-admission-pinned on 0.5.23+: unload-clears is violated" in told.stdout
+    assert "decode-admission-pinned on 0.5.23+mine: unload-clears is violated" in told.stdout
     Path("mine.py").unlink()
-    lost = run("explain", found["0.5.23+", "unload-clears"]["trace"])
+    lost = run("explain", found["0.5.23+mine", "unload-clears"]["trace"])
     assert lost.exit_code == 2
     assert "#meta.candidate_file: mine.py is not there" in lost.stderr
 
@@ -194,3 +195,51 @@ def test_a_property_about_an_action_is_about_the_one_that_takes_its_place(run: R
     result = run("check", "--candidate", "mine.py", *ONLY, "--property", "unload-*", "--format", "json")
     found = {d["property"]: d["verdict"] for d in map(json.loads, result.stdout.splitlines())}
     assert found == {"unload-safe": "violated", "unload-clears": "violated"}
+
+
+def test_candidates_are_told_apart_by_their_files_wherever_a_trace_is(run: Run) -> None:
+    """By the names of the traces and what is above them: two ideas in one folder do not mix."""
+    slot = 'candidate = release("0.5.23").replace(unload_and_slot="slot_kept")\n'
+    for file, name in {"gate.py": "gate", "my idea (2).py": "my-idea-2", "späte.py": "späte"}.items():
+        _write(slot, file)
+        result = run("check", "--candidate", file, *ONLY, "--property", "unload-clears")
+        assert result.exit_code == 1
+        trace = f"slotproof-traces/decode-admission-pinned.unload-clears.0.5.23+{name}.itf.json"
+        assert trace in result.stdout
+        told = run("explain", trace)
+        assert told.stdout.startswith(f"decode-admission-pinned on 0.5.23+{name}: unload-clears is violated")
+        assert run("explore", trace, "--html", "page.html").exit_code == 0
+        assert f"0.5.23+{name}" in Path("page.html").read_text()
+    assert len(list(Path("slotproof-traces").iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("gate.py", "gate"),
+        ("deep/er/gate.v2.py", "gate.v2"),
+        ("a b\n+c.py", "a-b-c"),
+        (".py", "py"),
+        ("(((.py", ""),
+        ("x" * 200 + ".py", "x" * 60),
+        ("caf\udce9.py", "caf"),
+    ],
+)
+def test_a_label_is_fit_for_any_file_name_and_heading(path: str, label: str) -> None:
+    assert label_of([Path(path).stem]) == label
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "labels"),
+    [
+        ("base/c.py", "c.py", ("base-c", "c")),
+        ("c.py", "new/c.py", ("c", "new-c")),
+        ("base/lora/c.py", "lora/c.py", ("base-lora-c", "c")),
+        ("a/c.py", "b/c.py", ("a-c", "c")),
+        ("c.py", "c.py", ("c", "c")),
+    ],
+)
+def test_two_checkouts_of_a_file_have_labels_of_their_own(
+    one: str, other: str, labels: tuple[str, str]
+) -> None:
+    assert labels_apart(one, other) == labels

@@ -67,6 +67,8 @@ def test_what_a_candidate_loses_before_a_model_error_is_told_and_whose_the_error
     assert "lost    resident-at-launch: holds, then violated after 3 steps" in result.stdout
     (trace,) = Path("slotproof-traces").glob("overlap-cancel.resident-at-launch.*.itf.json")
     assert len(read(trace).document["states"]) == 4
+    assert result.stdout.endswith(f"\nRead a trace with:\n  slotproof explain {trace}\n")
+    assert trace.name == "overlap-cancel.resident-at-launch.0.5.23+reap.itf.json"
     assert "slot-capacity" not in result.stdout.split("idle-rank:")[0]
     assert "behaviour: " in result.stdout.split("idle-rank:")[1]
     (error,) = result.stderr.splitlines()
@@ -180,6 +182,7 @@ def test_two_checkouts_of_one_file_are_told_apart(run: Run) -> None:
     result = run("compare", "base/mine.py", "mine.py", "--scenario", PINNED, "--max-states", "10")
     assert result.exit_code == 3
     assert result.stdout.splitlines()[0] == f"{PINNED}: mine.py beside base/mine.py"
+    assert "Read a trace" not in result.stdout
 
 
 def test_the_markdown_fits_a_pull_request(run: Run) -> None:

@@ -94,7 +94,7 @@ def test_it_looks_in_a_candidate_too(run: Run) -> None:
     gone = "any(s.adapter[r] in s.ranks[rank0].manager.gone for r in s.ranks[rank0].scheduler.finished)"
     result = run("check", "--candidate", "mine.py", *ask, gone)
     answer = json.loads(result.stdout)
-    assert (result.exit_code, answer["release"]) == (0, "0.5.23+")
+    assert (result.exit_code, answer["release"]) == (0, "0.5.23+mine")
     assert run("explain", answer["trace"]).exit_code == 0
 
 

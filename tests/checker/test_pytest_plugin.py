@@ -108,13 +108,13 @@ def test_passes(outcome: tuple[Path, str], name: str) -> None:
 def test_a_violation_fails_with_its_story_and_keeps_the_trace(outcome: tuple[Path, str]) -> None:
     folder, printed = outcome
     story = printed.split("_ test_is_violated _")[1].split("\n___")[0]
-    assert "decode-admission-pinned on 0.5.23+: unload-clears is violated after 6 steps." in story
+    assert "decode-admission-pinned on 0.5.23+mine: unload-clears is violated after 6 steps." in story
     assert "\n  6. " in story
     assert "Why unload-clears is false" in story
     assert "def test_is_violated" not in story
-    assert "The trace: kept/decode-admission-pinned.unload-clears.0.5.23+.itf.json" in story
+    assert "The trace: kept/decode-admission-pinned.unload-clears.0.5.23+mine.itf.json" in story
     assert [p.name for p in (folder / "tests" / "kept").glob("decode-*")] == [
-        "decode-admission-pinned.unload-clears.0.5.23+.itf.json"
+        "decode-admission-pinned.unload-clears.0.5.23+mine.itf.json"
     ]
 
 

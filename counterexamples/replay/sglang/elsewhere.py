@@ -18,7 +18,7 @@ from slotproof.model.language.compile import compile_system
 from slotproof.model.language.errors import NotEnabled
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.program import Program
-from slotproof.model.releases import release
+from slotproof.model.releases import base_of, release
 from slotproof.properties import SCENARIOS
 
 SWAPPED = {"schedule": "go_on", "go_on": "schedule"}
@@ -31,7 +31,7 @@ def on_release(trace: Trace, scenario: str, version: str) -> tuple[Trace, Progra
     """
     there = release(version)
     chosen = SCENARIOS[scenario]
-    before = chosen.parameters(release=release(trace.release.rstrip("+"))) if trace.release else {}
+    before = chosen.parameters(release=release(base_of(trace.release))) if trace.release else {}
     changed = {n: v for n, v in chosen.parameters(release=there).items() if before.get(n) != v}
     system = chosen.system(there).with_parameters(**{**trace.parameters, **changed})
     program = compile_system(system)

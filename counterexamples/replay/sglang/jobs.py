@@ -19,7 +19,7 @@ from slotproof.counterexamples.replay.sglang.standins import stood_in
 from slotproof.counterexamples.replay.sglang.target import make
 from slotproof.counterexamples.verify import call, verify
 from slotproof.model.language.compile import compile_system
-from slotproof.model.releases import release
+from slotproof.model.releases import base_of, release
 from slotproof.properties import SCENARIOS
 
 
@@ -28,13 +28,13 @@ def run_trace(folder: Path, job: Mapping[str, Any]) -> dict[str, Any]:
     version = supported(folder)
     file = read(Path(job["trace"]))
     assert file.release is not None
-    if file.release.rstrip("+") != version and not job.get("other"):
+    if base_of(file.release) != version and not job.get("other"):
         return {
             "wrong": f"the trace is of release {file.release}, the folder holds {version};"
-            f" give --sglang a folder with {file.release.rstrip('+')}"
+            f" give --sglang a folder with {base_of(file.release)}"
         }
     program = compile_system(
-        SCENARIOS[file.scenario].system(release(file.release.rstrip("+"))).with_parameters(**file.parameters)
+        SCENARIOS[file.scenario].system(release(base_of(file.release))).with_parameters(**file.parameters)
     )
     try:
         trace = file.trace(program)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slotproof.counterexamples.replay.driver import Setting
-from slotproof.model.releases import RELEASES
+from slotproof.model.releases import RELEASES, base_of
 
 ACTIONS: Mapping[str, str] = {
     "arrive_for_two": "prompts with several samples",
@@ -27,7 +27,7 @@ STREAMS = "the order of a zeroing and a copy on two real streams"
 
 def out_of_reach(setting: Setting) -> str | None:
     """Why a trace of this setting, or a walk, cannot be driven on real code; ``None`` if it can."""
-    release = (setting.release or RELEASES[0]).rstrip("+")
+    release = base_of(setting.release or RELEASES[0])
     if setting.scenario == "idle-rank":
         if RELEASES.index(release) >= RELEASES.index("0.5.21"):
             return COLLECTIVES

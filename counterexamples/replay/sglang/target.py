@@ -42,6 +42,7 @@ from slotproof.counterexamples.replay.sglang.setup import (
 from slotproof.counterexamples.replay.sglang.symptom import symptom
 from slotproof.counterexamples.replay.sglang.tokenizer import Tokenizer
 from slotproof.counterexamples.replay.waits import Waits
+from slotproof.model.releases import base_of
 from slotproof.model.serving.vocabulary import Role
 from slotproof.properties import SCENARIOS
 
@@ -63,10 +64,10 @@ class SingleServer(Clock):
 
     def begin(self, setting: Setting) -> None:
         """Configure the release as the scenario says, load every adapter, and build the parts."""
-        if setting.release is not None and setting.release.rstrip("+") != self.release:
+        if setting.release is not None and base_of(setting.release) != self.release:
             raise Mismatch(
                 f"the trace is of release {setting.release}, the folder holds {self.release};"
-                f" give a folder with {setting.release}"
+                f" give a folder with {base_of(setting.release)}"
             )
         reason = out_of_reach(setting)
         if reason is not None:

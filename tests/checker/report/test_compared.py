@@ -28,7 +28,7 @@ def test_one_comparison_in_every_format(run: Run, candidate: Path, monkeypatch: 
 
     summary = Path("summary.md").read_text()
     assert summary.startswith(Path("out.markdown").read_text())
-    assert summary.count("<details><summary>decode-admission-pinned on 0.5.23+: unload-clears") == 1
+    assert summary.count("<details><summary>decode-admission-pinned on 0.5.23+mine: unload-clears") == 1
 
     root = ElementTree.parse("out.junit").getroot()
     (failed,) = (case for case in root.iter("testcase") if case.find("failure") is not None)

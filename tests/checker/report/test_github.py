@@ -34,7 +34,7 @@ def test_the_annotation_is_at_the_rule_that_brings_the_violation(run: Run, candi
     assert result.exit_code == 1
     assert _annotations(result.stdout) == [("error", "changes/mine.py", 'unload_and_slot="slot_kept",')]
     (line,) = (text for text in result.stdout.splitlines() if text.startswith("::"))
-    assert "title=unload-clears%3A violated::decode-admission-pinned on 0.5.23+: unload-clears" in line
+    assert "title=unload-clears%3A violated::decode-admission-pinned on 0.5.23+mine: unload-clears" in line
     assert "%0A6. unload(a=A)" in line
     assert "15 verdicts: 14 hold, 1 violated, 0 unknown." in result.stdout
 
@@ -107,7 +107,7 @@ def test_the_summary_is_added_to_and_tells_each_story(
     text = Path("summary.md").read_text()
     assert text.startswith("before\n# slotproof check\n")
     assert "| unload-clears | **fails 6** |" in text
-    assert "<details><summary>decode-admission-pinned on 0.5.23+: unload-clears is violated" in text
+    assert "<details><summary>decode-admission-pinned on 0.5.23+mine: unload-clears is violated" in text
     assert "Why unload-clears is false" in text
     assert text.count("<details>") == text.count("</details>") == 1
 
