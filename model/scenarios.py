@@ -20,6 +20,7 @@ from slotproof.model.language.symmetry import Interchangeable
 from slotproof.model.releases import RELEASES, Release
 from slotproof.model.serving import clock, decode, fairness, front, ranks, sampling, step
 from slotproof.model.serving.drawing import picture
+from slotproof.model.serving.glossary import WORDS
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.telling import telling
 from slotproof.model.serving.vocabulary import Loading, Loop, Request, Role, Traffic
@@ -144,6 +145,7 @@ class Scenario:
             interchangeable=tuple(self.interchangeable),
             drawing=picture if issubclass(release.state or Server, Server) else None,
             telling=telling if issubclass(release.state or Server, Server) else None,
+            words=WORDS,
             fairness=tuple(_of_replaced(f, release.actions) for f in self.fairness),
             final=self.final,
         )

@@ -14,6 +14,7 @@ from typing import Any
 from slotproof.counterexamples.crash import crash_site
 from slotproof.counterexamples.evidence import Evidence
 from slotproof.counterexamples.explorer.alternatives import Alternatives, Choice
+from slotproof.counterexamples.explorer.glossary import glossary, texts_of
 from slotproof.counterexamples.explorer.judging import FalsePart, Judgement, Taken, judgements
 from slotproof.counterexamples.explorer.lasso import lasso_reasons
 from slotproof.counterexamples.explorer.picture import picture
@@ -236,16 +237,20 @@ class Teller:
         following = [self.choices_in(state) for state in walk.states]
         if walk.crash is not None:
             following[-1] = ()
+        found = self._finding(walk, positions, following, finding)
+        bands = [asdict(band) for band in picture(self.program, self.interpreter, walk.states)]
+        said = [walk.program.system.meaning, found, bands, [(p.sentence, p.told) for p in positions]]
         return {
             "title": title or walk.program.name,
             "subject": walk.subject,
             "meaning": walk.program.system.meaning,
-            "finding": self._finding(walk, positions, following, finding),
+            "finding": found,
             "loop": walk.loop,
             "steps": [asdict(p) for p in positions],
             "following": [[asdict(c) for c in choices] for choices in following],
             "actors": list(dict.fromkeys(a for a in self._actors() if a)),
-            "bands": [asdict(band) for band in picture(self.program, self.interpreter, walk.states)],
+            "bands": bands,
+            "glossary": glossary(self.program.system.words, texts_of(said)),
             "properties": self._properties(),
             "settings": [asdict(s) for s in settings(self.program)],
             "decisions": [asdict(d) for d in decisions(self.program, self.choices, self.history)],

@@ -53,8 +53,8 @@ class System:
     do not stay away for ever; progress properties rest on it and nothing else does.
     ``interchangeable`` says which elements may be exchanged without a difference to anyone, for a search
     with ``--symmetry``.
-    ``drawing`` says how a state is drawn (``drawing.py``), ``telling`` what a step did (``telling.py``); no
-    engine looks at them.
+    ``drawing`` says how a state is drawn (``drawing.py``), ``telling`` what a step did (``telling.py``),
+    ``words`` what declares the words in which both speak (``wording.py``); no engine looks at them.
     """
 
     name: str
@@ -72,6 +72,7 @@ class System:
     fairness: Sequence[Fairness] = ()
     drawing: Callable[..., Any] | None = None
     telling: Callable[..., list[str]] | None = None
+    words: Mapping[str, object] = field(default_factory=dict)
     site: Site = field(default_factory=lambda: callers_line(3), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +92,7 @@ class System:
             given: object = getattr(self, name)
             if not isinstance(given, list | tuple):
                 raise LanguageError(f"{where}: {name} is {given!r}; write a list: {name}=[…]", self.site)
-        for name in ("parameters", "choices"):
+        for name in ("parameters", "choices", "words"):
             given = getattr(self, name)
             if not (isinstance(given, Mapping) and all(isinstance(key, str) for key in given)):
                 raise LanguageError(

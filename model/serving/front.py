@@ -54,7 +54,7 @@ from slotproof.model.serving.vocabulary import (
 
 
 def use_count(s: Server, a: Adapter) -> int:
-    """``LoRARegistry``'s counter of the adapter."""
+    """``LoRARegistry``'s counter of the adapter: references to it that were taken and not released."""
     owned = sum(1 for r in s.tokenizer.open if s.adapter[r] == a and s.tokenizer.warm_up != r)
     return owned + held_for_samples(s, a) + s.registry.drift[a]
 

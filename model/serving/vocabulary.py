@@ -43,7 +43,7 @@ class Traffic(enum.Enum):
 
 requests = parameter("requests", int, 3, "requests that can be under way at a time")
 adapters = parameter("adapters", int, 4, "adapter ids, the base model included")
-slots = parameter("slots", int, 2, "device slots (max_loras_per_batch)")
+slots = parameter("slots", int, 2, "device slots, each for the weights of one adapter (max_loras_per_batch)")
 ranks = parameter("ranks", int, 1, "scheduler processes with queues of their own (data-parallel ranks)")
 
 
@@ -52,7 +52,7 @@ class Request(Domain, size=requests, names="r{n}"):
 
 
 class Adapter(Domain, size=adapters, names=("base", "A", "B", "C", "D", "E", "F", "G")):
-    """An adapter id; element 0 is the base model."""
+    """An adapter id; element 0, ``base``, is the base model, which takes a slot like any other."""
 
 
 class Rank(Domain, size=ranks, names="rank{i}"):

@@ -7,7 +7,7 @@ function drawFinding() {
     byId("finding").replaceChildren(
       el("h1", {}, `${data.title}${subject}`),
       el("p", { class: "where" }, `${data.meaning} ${count} taken, every property holds.`),
-      takenUnder(),
+      el("div", { class: "quiet" }, takenUnder(), wordsUsed()),
     );
     return;
   }
@@ -20,7 +20,7 @@ function drawFinding() {
   byId("finding").replaceChildren(
     el("h1", {}, el("span", { class: "wrong" }, found.kind === "violation" ? "✗ " : "● "), found.headline),
     el("p", { class: "where" }, `${data.title}${subject}, ${wrongAfter(found)}. ${data.meaning}`),
-    takenUnder(),
+    el("div", { class: "quiet" }, takenUnder(), wordsUsed()),
     el("div", { class: "why" },
       el("dl", {}, lines.map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
         el("dt", {}, found.kind === "violation" ? "Why it is false" : "What is seen there"),
@@ -92,6 +92,13 @@ function takenUnder() {
     data.decisions.length > 0 && [el("h3", {}, "Decisions"), listed(data.decisions.map((d) => [d.name, [
       el("div", {}, prose(d.meaning)), el("div", {}, answered(d.chosen)),
       d.newest && el("div", { class: "newest" }, `In ${data.newest}: `, answered(d.newest))]]))]);
+}
+
+/* The words of the system that the page uses, told to who asks. */
+function wordsUsed() {
+  if (!data.glossary.length) return null;
+  return el("details", { class: "under glossary" }, el("summary", {}, `What ${plural(data.glossary.length, "word")} of this page mean`),
+    el("dl", {}, data.glossary.map(([word, meaning]) => [el("dt", {}, word), el("dd", {}, prose(meaning))])));
 }
 
 const listed = (pairs) => el("dl", {}, pairs.map(([name, about]) => [el("dt", {}, el("code", {}, name)), el("dd", {}, about)]));

@@ -133,11 +133,31 @@ def test_one_line_says_the_sizes_and_opens_to_what_each_means(browser: Browser, 
     browser.run("document.querySelector('#finding .under > summary').focus()")
     browser.press("Enter")
     opened = browser.text("#finding .under")
-    assert "2 device slots (max_loras_per_batch)" in opened
+    assert "2 device slots, each for the weights of one adapter (max_loras_per_batch)" in opened
     assert "SYNCHRONOUS (the forward itself, when it builds its batch)" in opened
     assert "In 0.5.23: clears_metadata, from 0.5.17 on (#32707): Calls LoRAManager.reset_lora_batch" in opened
     decisions = browser.run("return data.decisions.map((d) => [d.name, d.newest !== null])")
     assert [newer for _, newer in decisions] == sorted((newer for _, newer in decisions), reverse=True)
+
+
+def test_the_words_of_a_page_are_told_to_who_asks(browser: Browser, gallery_page: Page) -> None:
+    browser.look(1440, "light")
+    browser.open(gallery_page(STALE))
+    assert "A forward of a rank that has no rows" not in browser.text("#finding")
+    browser.run("document.querySelector('#finding .glossary > summary').focus()")
+    browser.press("Enter")
+    words = browser.text("#finding .glossary")
+    for meaning in (
+        "idle forward\nA forward of a rank that has no rows",
+        "batch metadata\nBatch metadata of one rank",
+        "rank\nA scheduler process with its own queue",
+    ):
+        assert meaning in words
+    assert "load stream" not in words
+    browser.open(gallery_page(LEAK))
+    words = browser.run("return document.querySelector('#finding .glossary').textContent")
+    assert "fit test" in words
+    assert "idle forward" not in words
 
 
 def test_a_step_that_is_named_is_gone_to_by_keyboard_and_by_click(
@@ -298,21 +318,40 @@ def test_the_theme_can_be_chosen(browser: Browser, gallery_page: Page) -> None:
     browser.press("t")
 
 
+EVIL = "</script><script>document.title = 'run'</script><img src=x onerror=\"document.title='run'\"><!--"
+ANSWER = {"name": EVIL, "meaning": EVIL, "when": EVIL}
+
+
 def test_nothing_of_a_trace_is_run_or_read_as_markup(
     browser: Browser, program: Program, traces: dict[str, Trace], tmp_path: Path
 ) -> None:
     from dataclasses import replace
 
-    evil = "</script><script>document.title = 'run'</script><img src=x onerror=\"document.title='run'\"><!--"
+    evil = EVIL
     trace = traces["room-for-more"]
     walk = replace(walk_of(trace, program), subject=evil)
     teller = Teller(program, choices_of(trace, program))
     data = teller.tell(walk, Finding(trace.property, evil, known=evil), title=evil)
     page = tmp_path / "evil.html"
-    page.write_text(render({**data, "notices": [evil]}, evil), encoding="utf-8")
+    everywhere = {
+        "notices": [evil],
+        "glossary": [[evil, evil]],
+        "settings": [{"name": evil, "value": evil, "meaning": evil, "size": True}],
+        "decisions": [{"name": evil, "meaning": evil, "chosen": ANSWER, "newest": ANSWER}],
+        "finding": {
+            **data["finding"],
+            "rests": [{"path": evil, "value": evil, "step": 1, "since": [[evil, 1]], "meaning": evil}],
+            "blamed": [{"name": evil, "chosen": ANSWER, "instead": ANSWER, "dies": evil, "ends": ""}],
+            "also": [[evil, 1]],
+        },
+    }
+    page.write_text(render({**data, **everywhere}, evil), encoding="utf-8")
     browser.look(1440, "light")
     browser.open(page)
     assert browser.run("return document.title") != "run"
     assert browser.run("return document.querySelectorAll('img').length") == 0
-    assert evil in browser.text("#finding")
+    for part in (".where", ".rests", ".blame", ".also", ".under", ".glossary"):
+        assert evil in browser.run(
+            "return document.querySelector(arguments[0]).textContent", f"#finding {part}"
+        )
     assert browser.complaints() == []
