@@ -112,6 +112,8 @@ class Behaviour:
     start: tuple[str, ...] = ()
     only_base: tuple[str, ...] = ()
     only_candidate: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Where the runs are the same: whether what the two sides answer otherwise comes up at all."""
 
 
 @dataclass
@@ -245,6 +247,19 @@ def _numbered(actions: Sequence[Action], step: Step) -> tuple[int, tuple[int, ..
 def untouched(scenario: str) -> Behaviour:
     """Both sides are one system in this scenario."""
     return Behaviour(scenario, Relation.SAME, why="no decision, action or size of it differs")
+
+
+def add_notes(found: Comparison) -> None:
+    """Say of each scenario in which nothing differs whether the change has a part in it."""
+    from slotproof.checker.asked import notes
+
+    changed = {r.scenario for r in found.rows if r.change in (Change.LOST, Change.GAINED)}
+    same = {b.scenario for b in found.behaviours if b.relation is Relation.SAME} - changed
+    if not same:
+        return
+    sides = {n: (found.base.subjects[n], found.candidate.subjects[n]) for n in found.base.subjects}
+    told = notes(sides, same)
+    found.behaviours = [replace(b, notes=tuple(told.get(b.scenario, ()))) for b in found.behaviours]
 
 
 def behaviour_of(scenario: str, base: Subject, candidate: Subject, found: Pairs) -> Behaviour:

@@ -23,6 +23,7 @@ from slotproof.model.language.system import System
 
 if TYPE_CHECKING:
     from slotproof.checker.symbolic.proving import Helped
+    from slotproof.model.releases import Release
 
 REACHABLE = "reachable-states"
 """What is reported of a system without properties: that its graph was searched to the end."""
@@ -127,14 +128,20 @@ def build(subject: Subject) -> System:
     settings = parse_settings(subject.settings)
     if subject.file is not None:
         return load_system(subject.file).with_parameters(**settings)
-    from slotproof.model.releases import release
     from slotproof.properties import SCENARIOS
 
     assert subject.scenario is not None
-    assert subject.release is not None
-    decided = load_candidate(subject.candidate) if subject.candidate else release(subject.release)
-    system: System = SCENARIOS[subject.scenario].system(decided, full=subject.full, lemmas=subject.lemmas)
+    scenario = SCENARIOS[subject.scenario]
+    system: System = scenario.system(decided(subject), full=subject.full, lemmas=subject.lemmas)
     return system.with_parameters(**settings)
+
+
+def decided(subject: Subject) -> Release:
+    """The release or candidate of a subject that is a scenario."""
+    from slotproof.model.releases import release
+
+    assert subject.release is not None
+    return load_candidate(subject.candidate) if subject.candidate else release(subject.release)
 
 
 def lemmas_of(subject: Subject) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import ast
 import builtins
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any, get_type_hints
 
@@ -26,8 +26,11 @@ RULE = "my_rule"
 WIDTH = 88
 
 
-def draft(decision: str, name: str) -> str:
-    """The text of a candidate that starts from release ``name`` and still answers ``decision`` as it does."""
+def draft(decision: str, name: str, asking: Sequence[str] = ()) -> str:
+    """The text of a candidate that starts from release ``name`` and still answers ``decision`` as it does.
+
+    ``asking`` are the scenarios that ask the decision.
+    """
     (point,) = (known.point for known in DECISIONS if known.point.name == decision)
     answer = release(name).choices[decision]
     source = textwrap.dedent(inspect.getsource(answer))
@@ -39,6 +42,7 @@ def draft(decision: str, name: str) -> str:
             f'"""A change of {name}: another answer to the decision {decision}.',
             "",
             *textwrap.wrap(" ".join(point.meaning.split()), WIDTH),
+            *_scenarios(asking),
             *_fields(point),
             '"""',
             "",
@@ -83,8 +87,17 @@ def _renamed(source: str, says: str) -> Iterator[str]:
     yield from lines[first.end_lineno :]
 
 
+def _scenarios(asking: Sequence[str]) -> Iterator[str]:
+    """In which scenarios a rule makes a difference, if anywhere."""
+    if asking:
+        text = f"Scenarios that ask it: {', '.join(asking)}."
+        yield from ["", *textwrap.wrap(text, WIDTH, break_on_hyphens=False)]
+
+
 def _fields(point: Decision[..., Any]) -> Iterator[str]:
     """What the records among the decision's parameters hold."""
+    if not inspect.signature(point.function).parameters:
+        yield from ["", "A rule is given nothing to read: it has the same answer always."]
     for parameter, record in get_type_hints(point.function).items():
         if parameter != "return" and isinstance(record, type) and issubclass(record, Record):
             yield from [

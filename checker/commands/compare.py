@@ -94,7 +94,10 @@ def compare(
         _verdicts(found, names, engines, asked, limits, workers or 2, not no_cache, progress)
         if not set(engines) <= set(AT_ANY_DEPTH):
             _behaviours(found, names, limits, progress)
+    from slotproof.checker.compare import add_notes
     from slotproof.checker.traces import DEFAULT_FOLDER, write_compared
+
+    add_notes(found)
 
     failure = write_compared(found, out or DEFAULT_FOLDER)
     if failure is not None:

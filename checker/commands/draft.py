@@ -20,14 +20,15 @@ def draft(decision: str, release: str | None) -> int:
     """Print a candidate that answers DECISION as a release does, ready to be changed.
 
     Put '> my_change.py' behind it, and give the file to 'slotproof compare' once it is changed. It says what
-    the decision is about and which fields an answer may read. 'slotproof list decisions' has all decisions,
-    with what releases have answered.
+    the decision is about, which scenarios ask it, and which fields an answer may read. 'slotproof list
+    decisions' has all decisions, with what releases have answered.
     """
+    from slotproof.checker.asked import scenarios_asking
     from slotproof.model.decisions import DECISIONS
     from slotproof.model.draft import draft as drafted
     from slotproof.model.releases import RELEASES
 
     one_of("decision", decision, (d.point.name for d in DECISIONS), "slotproof list decisions")
     release = one_of("release", release or RELEASES[-1], RELEASES, "slotproof list releases")
-    click.echo(drafted(decision, release), nl=False)
+    click.echo(drafted(decision, release, scenarios_asking(release).get(decision, [])), nl=False)
     return 0

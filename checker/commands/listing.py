@@ -12,6 +12,8 @@ from slotproof.checker.usage import one_of
 Entry = tuple[str, str]
 """A name, and what is said about it."""
 
+INDENT = "    "
+
 EXAMPLES = """\b
 Examples:
   slotproof list scenarios
@@ -34,7 +36,9 @@ def listing(what: str) -> int:
     for name, text in LISTS[what]():
         click.echo(name)
         for paragraph in text.split("\n"):
-            for line in textwrap.wrap(paragraph, 80, initial_indent="    ", subsequent_indent="    "):
+            for line in textwrap.wrap(
+                paragraph, 80, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+            ):
                 click.echo(line)
     return 0
 
@@ -74,12 +78,16 @@ def _properties() -> Iterator[Entry]:
 
 
 def _decisions() -> Iterator[Entry]:
+    from slotproof.checker.asked import scenarios_asking
     from slotproof.model.decisions import DECISIONS
+    from slotproof.model.releases import RELEASES
 
+    asking = scenarios_asking(RELEASES[-1])
     for decision in DECISIONS:
         point = decision.point.function.__doc__ or ""
         alternatives = [f"{f.__name__}: {_line(f.__doc__ or '')}" for f in decision.functions]
-        yield decision.point.name, "\n".join([_line(point), *alternatives])
+        scenarios = ", ".join(asking.get(decision.point.name, ())) or "no scenario at its quick size"
+        yield decision.point.name, "\n".join([_line(point), *alternatives, f"asked in {scenarios}"])
 
 
 def _obligations() -> Iterator[Entry]:

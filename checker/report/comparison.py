@@ -99,6 +99,8 @@ def verdict(verdict: Verdict | None) -> str:
 
 def _behaviour(found: Behaviour, base: str, candidate: str) -> Iterator[tuple[str, str]]:
     yield from _wrapped(f"behaviour: {relation(found, base, candidate)}", 2)
+    for note in found.notes:
+        yield from _wrapped(note, 4)
     for only, label, other in _alone(found, base, candidate):
         if only is not None:
             yield from _wrapped(f"{label} alone: {ways(only, label, other)}", 4)
@@ -217,6 +219,8 @@ def markdown(found: Comparison) -> Iterator[str]:
     yield ""
     for behaviour in found.behaviours:
         yield f"- {behaviour.scenario}: {_escaped(relation(behaviour, base, candidate))}"
+        for note in behaviour.notes:
+            yield f"  - {_escaped(note)}"
         for only, label, other in _alone(behaviour, base, candidate):
             if only is not None:
                 yield f"  - {_escaped(f'{label} alone: {ways(only, label, other)}')}"
@@ -260,7 +264,7 @@ def jsonlines(found: Comparison) -> Iterator[str]:
             scenario=behaviour.scenario,
             property="behaviour",
             change=behaviour.relation.value,
-            notes=[r for o in alone[:1] for r in reasons(o)] + list(behaviour.start),
+            notes=[r for o in alone[:1] for r in reasons(o)] + [*behaviour.start, *behaviour.notes],
             base=None if behaviour.base_can is None else behaviour.base_can.step,
             candidate=None if behaviour.candidate_can is None else behaviour.candidate_can.step,
             base_steps=None if behaviour.base_can is None else behaviour.base_can.steps,

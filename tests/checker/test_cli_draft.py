@@ -2,16 +2,20 @@
 
 import pytest
 
+from slotproof.checker.asked import scenarios_asking
 from slotproof.model.draft import draft
 from slotproof.model.releases import RELEASES
 from tests.checker.conftest import Run
 
 
-def test_the_command_prints_it(run: Run) -> None:
+def test_the_command_prints_it_with_the_scenarios_that_ask_it(run: Run) -> None:
+    old, newest = scenarios_asking("0.5.13"), scenarios_asking(RELEASES[-1])
     assert run("draft", "occupied_on_prefill", "--release", "0.5.13").stdout == draft(
-        "occupied_on_prefill", "0.5.13"
+        "occupied_on_prefill", "0.5.13", old["occupied_on_prefill"]
     )
-    assert run("draft", "looks_again").stdout == draft("looks_again", RELEASES[-1])
+    text = run("draft", "idle_metadata").stdout
+    assert text == draft("idle_metadata", RELEASES[-1], newest["idle_metadata"])
+    assert "Scenarios that ask it: idle-rank." in text
 
 
 @pytest.mark.parametrize(

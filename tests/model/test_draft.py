@@ -44,6 +44,11 @@ def test_a_draft_that_is_not_changed_does_what_the_release_does(
     assert _body(candidate.choices[point]) == _body(release(name).choices[point])
 
 
+def test_a_decision_that_reads_nothing_says_so() -> None:
+    assert "A rule is given nothing to read" in draft("partial_prompt_occupies", "0.5.23")
+    assert "A rule is given nothing to read" not in draft("reap_first", "0.5.23")
+
+
 def test_it_says_which_fields_a_rule_may_read() -> None:
     text = draft("occupied_on_prefill", "0.5.23")
     assert all(f"  {name}: " in text for name in Scheduler.__annotations__)
