@@ -284,25 +284,29 @@ def perform(search: Search, limits: Limits, progress: Progress | None) -> Findin
         program = program_of(search.subjects[0])
         return _engine(search.engine)(search, program, limits, progress)
     except ModelError as error:
-        return Finding(search, failure=model_error(search.title, error, search.subjects))
+        return Finding(search, failure=model_error(search, error))
     except LanguageError as error:
         return Finding(search, failure=located(error, search.title))
     except UsageProblem as error:
         return Finding(search, failure=str(error))
 
 
-def model_error(title: str, error: ModelError, subjects: Sequence[Subject]) -> str:
-    """A model error in one line; where candidates alone meet it, with what they change.
+def under(error: LanguageError | ModelError, *subjects: Subject) -> str:
+    """Which changes an error of the model comes up under, where candidates alone meet it; or nothing.
 
-    The line that it names is often one of the server, and the reason is the change.
+    The line of the error is often one of the server, and the reason is the change.
     """
-    told = f"{title}: model error: {error}"
     changed = subjects[0].candidate
     if changed is None or any(subject.candidate is None for subject in subjects):
-        return told
+        return ""
     if error.site is not None and os.path.realpath(error.site.file) == os.path.realpath(changed):
-        return told
-    return f"{told}; it comes up under {changed}, which replaces {', '.join(replaced(changed))}"
+        return ""
+    return f"; it comes up under {changed}, which replaces {', '.join(replaced(changed))}"
+
+
+def model_error(search: Search, error: ModelError) -> str:
+    """A model error that ended a search, in one line."""
+    return f"{search.title}: model error: {error}{under(error, *search.subjects)}"
 
 
 def load_engine(name: str) -> None:
@@ -337,7 +341,7 @@ def _explicit(search: Search, program: Program, limits: Limits, progress: Progre
         partial=True,
     )
     error = exploration.error
-    failure = None if error is None else model_error(search.title, error, search.subjects)
+    failure = None if error is None else model_error(search, error)
     return Finding(search, dict(exploration.verdicts()), exploration.coverage, failure)
 
 

@@ -101,7 +101,7 @@ def _prove(
     out: Path | None,
 ) -> int:
     from slotproof.checker.progress import shown_questions
-    from slotproof.checker.runs import chosen, costly_lemmas_of
+    from slotproof.checker.runs import chosen, costly_lemmas_of, under
     from slotproof.checker.symbolic import certificate
     from slotproof.checker.symbolic.proving import METHODS, prove
     from slotproof.checker.systemfile import located
@@ -125,7 +125,8 @@ def _prove(
                 asked=shown,
             )
     except ModelError as error:
-        raise UsageProblem(located(error, subject.file or f"scenario {subject.scenario}")) from None
+        told = located(error, subject.file or f"scenario {subject.scenario}")
+        raise UsageProblem(f"{told}{under(error, subject)}") from None
     click.echo(_line(program, verdict))
     by = [x for stage in proof for x in getattr(stage, "lemmas", ())]
     if by:

@@ -38,7 +38,7 @@ class Question:
 def reach(question: Question) -> int:
     """Tell the shortest way to the state, and write it as a trace."""
     from slotproof.checker.reach import compiled, located, of_expression, shortest_way
-    from slotproof.checker.runs import build, chosen, program_of
+    from slotproof.checker.runs import build, chosen, program_of, under
     from slotproof.checker.systemfile import located as in_file
     from slotproof.model.language.errors import LanguageError, ModelError
 
@@ -55,7 +55,8 @@ def reach(question: Question) -> int:
     except (ModelError, LanguageError) as error:
         if error.site is not None and of_expression(error.site):
             raise UsageProblem(located(question.expression, error.site, error.message)) from None
-        raise UsageProblem(in_file(error, subject.file or subject.candidate or program.name)) from None
+        told = in_file(error, subject.file or subject.candidate or program.name)
+        raise UsageProblem(f"{told}{under(error, subject)}") from None
     finally:
         stop()
     if trace is None:

@@ -27,6 +27,9 @@ COLUMN = 9
 MOST_OF_A_NAME = 44
 """The width in which a property's name is not broken in a list."""
 
+MOST_OF_A_RELEASE = 24
+"""The width in which the name of a release or candidate is not broken in a matrix."""
+
 STYLES = {"holds": "green", "violated": "bold red", "unknown": "yellow", "known": "yellow"}
 
 
@@ -116,9 +119,10 @@ class _Printer:
         self._line(f"{scenario}, {engine}, {words.count(len(releases), 'release')}", style="bold")
         self._scope(cells)
         letters = dict(zip(dict.fromkeys(c.search for c in cells), _letters(), strict=False))
-        for part in self._parts(telling, max(map(len, releases))) or [[]]:
+        longest = min(max(map(len, ["release", *releases])), MOST_OF_A_RELEASE)
+        for part in self._parts(telling, longest) or [[]]:
             table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-            table.add_column("release", no_wrap=True)
+            table.add_column("release", overflow="fold", min_width=longest, max_width=longest)
             table.add_column("search", no_wrap=True)
             for name in part:
                 table.add_column("\n".join(_broken(name)), no_wrap=True)

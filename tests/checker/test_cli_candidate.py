@@ -213,6 +213,26 @@ def test_candidates_are_told_apart_by_their_files_wherever_a_trace_is(run: Run) 
     assert len(list(Path("slotproof-traces").iterdir())) == 3
 
 
+def test_a_baseline_of_a_candidate_is_its_own(run: Run) -> None:
+    """What was written for one file is expected of it, and of no other."""
+    for file in ("gate.py", "other.py"):
+        _write('candidate = release("0.5.23").replace(unload_and_slot="slot_kept")\n', file)
+    only = [*ONLY, "--property", "unload-clears"]
+    run("check", "--candidate", "gate.py", *only, "--no-baseline", "--write-baseline", "known.json")
+    assert [e["release"] for e in json.loads(Path("known.json").read_text())["violations"]] == ["0.5.23+gate"]
+    assert run("check", "--candidate", "gate.py", *only, "--baseline", "known.json").exit_code == 0
+    assert run("check", "--candidate", "other.py", *only, "--baseline", "known.json").exit_code == 1
+
+
+def test_a_matrix_with_a_candidate_of_a_long_name_fits(run: Run) -> None:
+    name = "a_gate_that_forgets_the_rows_that_have_finished_and_then_some"
+    _write(RULE, f"{name}.py")
+    result = run("check", "--candidate", f"{name}.py", "--release", "0.5.23", *ONLY)
+    rows = [line for line in result.stdout.splitlines() if "slotproof-traces" not in line]
+    assert all(len(line) <= 80 for line in rows), result.stdout
+    assert f"0.5.23+{name}"[:60] in "".join(line[1:25].strip() for line in rows)
+
+
 @pytest.mark.parametrize(
     ("path", "label"),
     [

@@ -98,6 +98,19 @@ def test_it_looks_in_a_candidate_too(run: Run) -> None:
     assert run("explain", answer["trace"]).exit_code == 0
 
 
+def test_an_error_under_a_candidate_names_it(run: Run) -> None:
+    Path("reap.py").write_text(
+        HEAD + "from slotproof.model.serving.loader import Loader\n\ndef mine(loader: Loader) -> None:\n"
+        "    left = {a for a in loader.pending if a in loader.copies}\n"
+        "    loader.pending = left if len(loader.copies) > 1 else set()\n\n"
+        'candidate = release("0.5.23").replace(reap_first=mine)\n'
+    )
+    never = "len(s.ranks[rank0].loader.copies) > 2"
+    result = run("check", "--candidate", "reap.py", "--scenario", "overlap-cancel", "--reach", never)
+    assert result.exit_code == 2
+    assert result.stderr.endswith("it comes up under reap.py, which replaces reap_first\n")
+
+
 BAD: list[tuple[list[str], str]] = [
     (["1 +"], "--reach '1 +': column 4: invalid syntax"),
     (["(1) or (2"], "column 8: '(' was never closed"),

@@ -9,7 +9,7 @@ import pytest
 from slotproof.model.decisions import DECISIONS
 from slotproof.model.language import LanguageError, Set, action, field, require
 from slotproof.model.language.compile import compile_system
-from slotproof.model.releases import HISTORY, RELEASES, cell, release
+from slotproof.model.releases import HISTORY, RELEASES, base_of, cell, release
 from slotproof.model.serving.front import close
 from slotproof.model.serving.scheduler import Scheduler
 from slotproof.model.serving.server import Server
@@ -83,6 +83,15 @@ def test_a_candidate_replaces_a_decision_an_action_and_adds_state() -> None:
     program = compile_system(system)
     assert "answered" in {c.name for c in program.columns}
     assert release("0.5.23").choices["occupied_on_prefill"] is not aborted_rows_leave
+
+
+def test_a_candidate_that_is_called_after_its_file_still_starts_from_its_release() -> None:
+    candidate = release("0.5.23").replace(occupied_on_prefill=aborted_rows_leave).called("my+gate")
+    assert (candidate.name, candidate.base) == ("0.5.23+my+gate", "0.5.23")
+    assert candidate.with_actions(answer).name == "0.5.23+my+gate"
+    assert candidate.called("other").name == "0.5.23+other"
+    assert release("0.5.23").called("gate").name == "0.5.23"
+    assert base_of("0.5.23") == base_of("0.5.23+") == base_of(candidate.name) == "0.5.23"
 
 
 def test_the_releases_of_an_answer_are_said_with_where_that_is_written() -> None:
