@@ -31,8 +31,8 @@ BIN = ROOT / ".venv" / "bin"
 PYTHON = BIN / "python"
 STAMP = ROOT / ".venv" / "up-to-date"
 FOLDERS = ("model", "properties", "checker", "counterexamples")
-COMMAND = ".[certify,explore]"
-EVERYTHING = ".[benchmarks,certify,dev,explore,replay]"
+COMMAND = ".[certify,explore,prove]"
+EVERYTHING = ".[benchmarks,certify,dev,explore,prove,replay]"
 SIZES = {
     COMMAND: "0.2 GB are downloaded",
     EVERYTHING: "on Linux torch alone is a download of 3 GB, unless pip is told where a build for CPUs is",

@@ -101,7 +101,7 @@ def test_wheel_says_what_it_needs_and_what_it_offers(wheel: Path) -> None:
         points = archive.read(name.replace("METADATA", "entry_points.txt")).decode()
     assert about["Requires-Python"] == "<3.14,>=3.11"
     extras = set(about.get_all("Provides-Extra", []))
-    assert {"replay", "explore", "certify", "benchmarks"} <= extras
+    assert {"replay", "explore", "certify", "prove", "benchmarks"} <= extras
     for extra in extras:
         assert any(f'extra == "{extra}"' in r for r in about.get_all("Requires-Dist", []))
     assert "slotproof = slotproof.checker.__main__:run" in points

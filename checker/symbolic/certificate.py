@@ -5,6 +5,7 @@ right if the answer to every question is ``unsat``:
 
 - of an invariant: it is not false in an initial state, no step leads out of it, and nothing wrong is in it,
   asked of each action, of each lemma that it consists of, and of steps in which none of the actions runs;
+  a *hint* is asked about before it is taken for granted in the questions after it about the same action;
 - of an induction of depth k: nothing is wrong within k steps from an initial state, and k different
   states in which nothing is wrong do not lead to one in which something is.
 
@@ -28,11 +29,16 @@ from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.program import Program
 
-VERSION = 2
+VERSION = 3
 HEADER = "(set-info :slotproof-certificate "
 INVARIANT = "; invariant of stage "
+HINT = "; hint of stage "
+END = "; end"
 SEAL = "; sha256 "
 ALL_OF = "(and\n"
+MARK = re.compile(rf"(?:{INVARIANT}|{HINT})(?P<stage>\d+)(?: in action (?P<action>\d+))?")
+COMMAND = re.compile(r"\(\s*(assert|check-|declare-|define-|echo|exit|get-|pop|push|reset|set-)")
+"""What no term begins with, and what means something to whoever reads a certificate line by line."""
 
 
 class Refused(Exception):
@@ -89,21 +95,29 @@ def claim(text: str) -> Claim:
 def proof_of(text: str) -> Proof:
     """The stages of a certificate, as far as it has to be believed: their kinds, depths and formulas."""
     formulas: dict[int, str] = {}
+    hints: dict[int, dict[int, list[str]]] = {}
     lines = text.splitlines()
     for at, line in enumerate(lines):
-        if line.startswith(INVARIANT):
-            number = line.removeprefix(INVARIANT)
-            end = next((i for i in range(at, len(lines)) if lines[i] == "; end"), None)
-            if end is None or not number.isdigit():
-                raise Refused("has an invariant without an end")
-            formulas[int(number)] = "\n".join(lines[at + 2 : end - 1])
+        if line.startswith((INVARIANT, HINT)):
+            found = MARK.fullmatch(line)
+            end = next((i for i in range(at, len(lines)) if lines[i] == END), None)
+            if end is None or found is None:
+                raise Refused("has an invariant or a hint without an end")
+            term = "\n".join(lines[at + 2 : end - 1])
+            if found["action"] is None:
+                formulas[int(found["stage"])] = term
+            elif _is_one_term(term):
+                hints.setdefault(int(found["stage"]), {}).setdefault(int(found["action"]), []).append(term)
+            else:
+                raise Refused("has a hint that is no term")
     stages: list[Stage] = []
     for place, stage in enumerate(claim(text).stages):
         names = tuple(stage["properties"])
         if stage["by"] == "induction":
             stages.append(Induction(names, int(stage["depth"])))
         elif place in formulas and _is_one_term(formulas[place]):
-            stages.append(Invariant(names, formulas[place], int(stage["depth"])))
+            given = {action: tuple(terms) for action, terms in hints.get(place, {}).items()}
+            stages.append(Invariant(names, formulas[place], int(stage["depth"]), hints=given))
         else:
             raise Refused(f"has no invariant for {', '.join(names)}")
     return tuple(stages)
@@ -124,6 +138,8 @@ def questions(program: Program, choices: Sequence[int], text: str) -> int:
 
 def _is_one_term(text: str) -> bool:
     """Whether a text is a single term, so that nothing but a term can stand in its place."""
+    if COMMAND.search(re.sub(r"\|[^|]*\|", "x", text)):
+        return False
     depth, quoted, terms = 0, False, 0
     for at, c in enumerate(text):
         if c == "|":
@@ -198,12 +214,12 @@ def _lines(
             yield f"(define-fun invariant{number} ({parameters}) Bool"
             yield from stage.formula.split("\n")
             yield ")"
-            yield "; end"
+            yield END
             for place, part in enumerate(parts_of(stage.formula)):
                 yield f"(define-fun invariant{number}.{place} ({parameters}) Bool"
                 yield part
                 yield ")"
-    writer = _Terms(asked)
+    writer = _Terms(asked, any(isinstance(s, Invariant) and s.hints for s in proof))
     yield f"(define-fun valid ({parameters}) Bool"
     yield writer.valid()
     yield ")"
@@ -213,7 +229,7 @@ def _lines(
     for number, (stage, question) in enumerate(zip(proof, asked, strict=True)):
         yield f"; {', '.join(stage.properties)}"
         if isinstance(stage, Invariant):
-            yield from writer.invariant(number, len(parts_of(stage.formula)), question, known)
+            yield from writer.invariant(number, stage, question, known)
         else:
             yield from writer.induction(question, stage.depth, known)
         known.append(question.wrong ^ 1)
@@ -222,7 +238,8 @@ def _lines(
 class _Terms:
     """Names the terms of the questions at each step of a run, and asks about them."""
 
-    def __init__(self, asked: Sequence[Safety]) -> None:
+    def __init__(self, asked: Sequence[Safety], whole: bool) -> None:
+        """``whole``: all terms of the relation get a name, for hints may speak of them."""
         self._booleans = asked[0].relation.booleans
         self._first = asked[0]
         q = asked[0]
@@ -236,7 +253,8 @@ class _Terms:
             *q.variables,
         ]
         chosen = [m.chosen for m in q.relation.moves]
-        self._places = self._booleans.reachable([*roots, *chosen, *(a.wrong for a in asked)])
+        spoken = range(0, 2 * q.relation.size, 2) if whole else ()
+        self._places = self._booleans.reachable([*roots, *chosen, *(a.wrong for a in asked), *spoken])
 
     def at(self, time: int) -> Iterator[str]:
         """The variables and terms of the step from state number ``time``."""
@@ -283,9 +301,10 @@ class _Terms:
     def _applied(self, name: str, values: Sequence[Literal], time: int) -> str:
         return f"({name} {self._all(values, time)})" if values else name
 
-    def invariant(self, number: int, parts: int, q: Safety, known: Sequence[Literal]) -> Iterator[str]:
-        """The questions about an invariant of so many parts. It speaks of states alone whose variables stand
+    def invariant(self, number: int, stage: Invariant, q: Safety, known: Sequence[Literal]) -> Iterator[str]:
+        """The questions about an invariant and its parts. It speaks of states alone whose variables stand
         for values; that there are no others is part of it."""
+        parts = len(parts_of(stage.formula))
         names = [f"invariant{number}.{i}" for i in range(parts)] + ["valid"]
 
         def inside(values: Sequence[Literal]) -> str:
@@ -299,9 +318,18 @@ class _Terms:
         wrong = self._term(q.wrong, 0)
         for name in names:
             yield f"(define-fun after.{number}.{name} () Bool {self._applied(name, q.after, 0)})"
-        for action, case in self._cases(q):
+        for place, (action, case) in enumerate(self._cases(q)):
             yield f"; with {action}"
             yield from _begin([*here, *case])
+            for count, hint in enumerate(stage.hints.get(place, ())):
+                name = f"hint.{number}.{place}.{count}"
+                yield f"{HINT}{number} in action {place}"
+                yield f"(define-fun {name} () Bool"
+                yield from hint.split("\n")
+                yield ")"
+                yield END
+                yield from _ask("false on the way", [f"(not {name})"])
+                yield f"(assert {name})"
             yield from _ask("something wrong is inside", [wrong])
             yield f"(assert {possible})"
             for name in names:
@@ -309,7 +337,7 @@ class _Terms:
             yield "(pop 1)"
 
     def _cases(self, q: Safety) -> Iterator[tuple[str, list[str]]]:
-        """Each action, as the condition that it runs; and what is left, that none of them does."""
+        """Each action in its order, as the condition that it runs; and what is left, that none does."""
         chosen = [(m.action.name, m.chosen) for m in q.relation.moves]
         for name, literal in chosen:
             yield name, [self._term(literal, 0)]

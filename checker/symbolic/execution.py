@@ -13,7 +13,7 @@ from functools import partial
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
 from slotproof.checker.symbolic.evaluation import Evaluation
-from slotproof.checker.symbolic.paths import DEAD, Cells, Exits, Locals, Pending, nothing
+from slotproof.checker.symbolic.paths import DEAD, Cells, Exits, Locals, Pending, Stop, nothing
 from slotproof.checker.symbolic.values import Value, constant, low
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Column
@@ -25,13 +25,15 @@ class Result:
     """What an action does: ``after`` is also the state that a crash leaves.
 
     ``error`` is the condition of a model error, also one of the guard. ``crashes`` has the condition
-    of each cause, given that the action is enabled and meets no model error.
+    of each cause, given that the action is enabled and meets no model error. ``stops`` are places on the
+    way: after each round of a loop and each statement outside of loops, and where a path ends early.
     """
 
     enabled: Literal
     error: Literal
     crashes: Mapping[int, Literal]
     after: Cells
+    stops: tuple[Stop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Execution(Evaluation):
         """Run an action with these arguments."""
         conditions = self._guard(action, arguments)
         self._context, self._path = tuple(conditions), ()
+        self._stops = []
         enabled = self._booleans.all(conditions)
         if enabled == FALSE:
             self._path = DEAD
@@ -118,6 +121,7 @@ class Execution(Evaluation):
             self._booleans.any(self._errors),
             {cause: self._booleans.any(conditions) for cause, conditions in crashes.items()},
             cells,
+            tuple(self._stops or ()),
         )
 
     def conjuncts(
@@ -142,7 +146,10 @@ class Execution(Evaluation):
         for statement in block:
             if self._dead:
                 return
+            before = self._cells
             self._statement(statement, exits)
+            if self._cells is not before and not self._looping:
+                self._stop()
 
     def _statement(self, statement: ir.Statement, exits: Exits) -> None:
         match statement:
@@ -184,10 +191,15 @@ class Execution(Evaluation):
         breaks: list[Pending] = []
         rounds = list(self._rounds(variable, source))
         path, left, broken = self._path, self._left, self._broken
+        self._looping += 1
         for number, element in rounds:
             if self._dead:
                 break
+            before = self._cells
             self._branch(element, partial(self._round, variable, number, body, exits, breaks), nothing)
+            if self._cells is not before:
+                self._stop()
+        self._looping -= 1
         self._rejoin(breaks, path if self._left == left else None)
         self._broken = broken
 

@@ -33,6 +33,14 @@ class Pending:
     value: Value | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A place on the way through an action: the conditions under which it is passed, and the cells there."""
+
+    path: Path
+    cells: Cells
+
+
 @dataclass(slots=True)
 class Exits:
     """Where the jumps of a block go."""
@@ -67,6 +75,14 @@ class Paths:
         self._errors: list[Literal] = []
         self._crashes: list[tuple[Literal, int, Cells]] = []
         self._pure: dict[int, bool] = {}
+        self._looping = 0  # in how many loops it is
+        self._stops: list[Stop] | None = None  # of the action that is run, if they are wanted
+
+    def _stop(self) -> None:
+        """Note the cells as they are now, if they are not as they were."""
+        if self._stops is None or self._dead or (self._stops and self._stops[-1].cells is self._cells):
+            return
+        self._stops.append(Stop((*self._context, *self._path), self._cells))
 
     def _all(self, path: Path) -> Literal:
         return self._booleans.all(path)
@@ -150,6 +166,7 @@ class Paths:
         return None
 
     def _jump(self, pending: list[Pending], value: Value | None = None) -> None:
+        self._stop()
         if not self._dead:  # the value's expression may have ended in a crash
             pending.append(Pending(self._all(self._path), self._cells, self._locals, value))
         self._path = DEAD

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,13 +12,16 @@ class Invariant:
 
     It is true at the start, kept by every step, and excludes what the properties forbid; ``depth`` is the
     number of steps after which the search saw that it was closed. ``lemmas`` are those that it consists of,
-    where a person has named them.
+    where a person has named them. ``hints`` are terms over the names of a certificate, by the number of an
+    action: each is true in every step of the action from a state of the invariant, shown by those before it,
+    and helps to show the rest.
     """
 
     properties: tuple[str, ...]
     formula: str
     depth: int
     lemmas: tuple[str, ...] = ()
+    hints: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ class _Search:
             self._found = found
             shown = found.show(question)
             if shown is None and of_states:
-                shown = strengthen(question, found.kept, self._budget, self._asked, found.kept).invariant
+                shown = strengthen(question, found.kept, self._budget, self._asked, found).invariant
             if shown is not None:
                 return shown
         return None
@@ -176,8 +176,8 @@ class _Search:
         yield self._everyday
         if set(self._helped.lemmas) & set(self._helped.costly):
             if self._every is None:
-                granted = self._everyday.kept
-                self._every = Lemmas(question, self._helped.lemmas, self._budget, self._asked, granted)
+                every, granted = self._helped.lemmas, self._everyday
+                self._every = Lemmas(question, every, self._budget, self._asked, granted)
             yield self._every
 
     def _properties(self, question: Safety) -> list[Property]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import z3
 
+from slotproof.checker.symbolic.asking import TACTIC
 from slotproof.checker.symbolic.certificate import Refused, proof_of, questions, quoted
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.solving import Budget, Stopped, in_thread
-from slotproof.checker.symbolic.strengthening import TACTIC
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import NotEnabled

@@ -154,6 +154,8 @@ class Relation:
         self._rested: Cells = self.stored_of(self._after)
         self.moves = self._moves(program.actions, self._before, "act")
         self.initial_moves = self._moves(program.initial, start, "init")
+        self.size = len(self.booleans)
+        """How many nodes it consists of: those are numbered alike wherever it is made."""
 
     # Variables
 

@@ -29,6 +29,10 @@ class Stopped(Exception):
     """A limit or an interrupt ended a search; the message says which."""
 
 
+class GaveUp(Stopped):
+    """A solver has ended without an answer, and within the budget."""
+
+
 class Budget:
     """Wall time and memory that a search may use."""
 
@@ -88,16 +92,16 @@ class Formulas:
 
     def __init__(self, booleans: Booleans) -> None:
         self.context = z3.Context()
-        self._booleans = booleans
+        self.booleans = booleans
         self._made: dict[int, Formula] = {0: z3.BoolVal(True, self.context)}
 
     def of(self, literals: Sequence[Literal]) -> list[Formula]:
         """The formulas of these terms."""
         context = self.context
-        for place in self._booleans.reachable(literals):
+        for place in self.booleans.reachable(literals):
             if place in self._made:
                 continue
-            match self._booleans.node(2 * place):
+            match self.booleans.node(2 * place):
                 case Variable(name, _):
                     made = z3.Bool(name, context)
                 case Conjunction(parts):
@@ -109,12 +113,12 @@ class Formulas:
 
     def variables(self, literals: Sequence[Literal]) -> list[Literal]:
         """The variables that terms rest on."""
-        places = self._booleans.reachable(literals)
-        return [2 * p for p in places if isinstance(self._booleans.node(2 * p), Variable)]
+        places = self.booleans.reachable(literals)
+        return [2 * p for p in places if isinstance(self.booleans.node(2 * p), Variable)]
 
     def fresh(self, variable: Literal, mark: str) -> Formula:
         """A variable of its own, named after another."""
-        node = self._booleans.node(variable)
+        node = self.booleans.node(variable)
         assert isinstance(node, Variable)
         return z3.Bool(f"{node.name}@{mark}", self.context)
 
@@ -197,7 +201,7 @@ class _Solving:
             return "sat"
         if answer == z3.unsat:
             return "unsat"
-        raise Stopped(f"Z3 gave up: {solver.reason_unknown()}")
+        raise GaveUp(f"Z3 gave up: {solver.reason_unknown()}")
 
     def true(self, formulas: Mapping[Literal, Formula]) -> set[Literal]:
         """Which of these variables are true in the model of the last ``check``."""
@@ -247,9 +251,12 @@ def satisfiable(booleans: Booleans, literals: Sequence[Literal], budget: Budget 
 class OneShot(_Solving):
     """A solver that starts afresh with each question: few large ones."""
 
-    def __init__(self, formulas: Formulas, budget: Budget, tactic: str = "qfbv") -> None:
+    def __init__(
+        self, formulas: Formulas, budget: Budget, tactic: str = "qfbv", conflicts: int | None = None
+    ) -> None:
         super().__init__(formulas, budget)
         self._tactic = tactic
+        self._conflicts = conflicts
         self._asserted: list[Formula] = []
 
     def add(self, *formulas: Formula) -> None:
@@ -263,6 +270,8 @@ class OneShot(_Solving):
     def check(self, question: Sequence[Formula]) -> Answer:
         """Solve for one of these to be true; ``Stopped`` when the budget ends it."""
         solver = z3.Tactic(self._tactic, ctx=self.context).solver()
+        if self._conflicts is not None:
+            solver.set("max_conflicts", self._conflicts)
         solver.add(*self._asserted, z3.Or(*question, self.context))
         return self._solve(solver)
 

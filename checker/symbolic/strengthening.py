@@ -11,16 +11,23 @@ Flanagan and Leino: Houdini, an annotation assistant for ESC/Java, FME 2001, fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from slotproof.checker.symbolic.asking import Questions, Reply, is_trivial, questions
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Choice, Conjunction, Literal, Variable
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.relation import Move, Relation
 from slotproof.checker.symbolic.safety import Safety
-from slotproof.checker.symbolic.solving import Budget, Formulas, OneShot
+from slotproof.checker.symbolic.solving import Budget, Formulas
 
-TACTIC = "qffd"
+FEW = 1000
+"""Conflicts that a question may cost before it is looked at what happens on the way. One that costs more is
+hard for whoever checks the certificate, whose solver may be slower."""
+
+SOME = 20_000
+"""Conflicts that it may cost to show a fact on the way: some seconds."""
 
 Asked = Callable[[str], None]
 """Called before each question, with what it is about."""
@@ -41,7 +48,7 @@ def strengthen(
     lemmas: Sequence[str],
     budget: Budget,
     asked: Asked | None = None,
-    granted: Collection[str] = (),
+    granted: Lemmas | None = None,
 ) -> Strengthening:
     """Look for an invariant of these lemmas, properties of states all of them, that answers a question.
 
@@ -58,7 +65,7 @@ class Lemmas:
     """Those of some lemmas that are true at the start and kept by every step together; see ``Strengthening``.
 
     Any question about the relation of the system will do. None is kept if an initial action meets an error.
-    ``granted`` are those of them that are known to be kept together, and so beside any others.
+    ``granted`` are lemmas of the same relation that are known to be kept together, and so beside any others.
     """
 
     def __init__(
@@ -67,7 +74,7 @@ class Lemmas:
         names: Sequence[str],
         budget: Budget,
         asked: Asked | None = None,
-        granted: Collection[str] = (),
+        granted: Lemmas | None = None,
     ) -> None:
         self._question = question
         self._budget = budget
@@ -77,9 +84,10 @@ class Lemmas:
         self._formulas = Formulas(made.booleans)
         self._true = {name: made.holds_in(name, made.before) for name in names}
         self._after: dict[tuple[str, int], Literal] = {}
-        self._errs = self._possible("an initial action fails", [question.start.error])
+        self._errs = self._begins("an initial action fails", [question.start.error])
         self.kept: tuple[str, ...] = () if self._errs else tuple(names)
         self.lost: dict[str, str] = {}
+        self._steps: dict[int, Step] = {}
         self._keep()
 
     def known(self) -> list[Literal]:
@@ -88,11 +96,22 @@ class Lemmas:
 
     def show(self, question: Safety) -> Invariant | None:
         """The invariant of the kept lemmas if nothing wrong happens in its states, or in a step from them."""
-        if self._errs or any(self._goes_wrong(question, move) for move in self._moves()):
+        if self._errs:
             return None
+        hints: dict[int, tuple[str, ...]] = {}
+        for move in self._moves():
+            step = self._step(move)
+            about = f"{', '.join(question.properties)} in {move.action.name}"
+            reply = step.ask(about, [question.wrong], self.kept)
+            if reply.possible:
+                return None
+            facts = step.facts(reply.used)
+            if facts:
+                made = self._made
+                hints[move.number] = tuple(smtlib(made.booleans, [x], made.size) for x in facts)
         formulas = [smtlib(self._made.booleans, [x]) for x in self.known()]
         formula = "\n".join(["(and", *formulas, ")"]) if formulas else "true"
-        return Invariant(question.properties, formula, 1, self.kept)
+        return Invariant(question.properties, formula, 1, self.kept, hints)
 
     def _keep(self) -> None:
         """Leave lemmas out until the others are kept."""
@@ -100,9 +119,7 @@ class Lemmas:
         self._leave_out(
             name
             for name in self._open()
-            if self._possible(
-                f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1]
-            )
+            if self._begins(f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1])
         )
         # What small actions break is left out before the large ones are asked about.
         moves = sorted(self._moves(), key=self._size)
@@ -110,7 +127,8 @@ class Lemmas:
             pass
 
     def _open(self) -> Iterator[str]:
-        return (name for name in self.kept if name not in self._granted)
+        granted = () if self._granted is None else self._granted.kept
+        return (name for name in self.kept if name not in granted)
 
     def _moves(self) -> Iterator[Move]:
         return (m for m in self._made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
@@ -119,20 +137,26 @@ class Lemmas:
         b, cells = self._made.booleans, zip(self._made.state, move.result.after, strict=True)
         return len(b.reachable([x for cell, value in cells for x in cell.terms(b, value)]))
 
-    def _here(self, move: Move) -> list[Literal]:
-        kept = [self._true[name] for name in self.kept]
-        return [self._question.valid, *kept, self._made.valid(self._made.moves), move.chosen]
+    def _step(self, move: Move) -> Step:
+        """The questions about an action from a state in which the lemmas hold that are kept now."""
+        step = self._steps.get(move.number)
+        if step is None:
+            here = [self._question.valid, *self.known(), self._made.valid(self._made.moves), move.chosen]
+            before = None if self._granted is None else self._granted._step(move)
+            step = Step(self._made, move, here, self._formulas, self._budget, self._asked, before)
+            self._steps[move.number] = step
+        return step
 
     def _breaks(self, move: Move) -> bool:
         """Whether the action breaks a lemma; those that it breaks are left out then."""
         result, b = move.result, self._made.booleans
         steps = [result.enabled, result.error ^ 1, b.any(result.crashes.values()) ^ 1]
+        step = self._step(move)
         lost = [
             name
             for name in self._open()
-            if self._possible(
-                f"{name} after {move.action.name}",
-                [*self._here(move), *steps, self._holds_after(name, move) ^ 1],
+            if step.possible(
+                f"{name} after {move.action.name}", [*steps, self._holds_after(name, move) ^ 1], (name,)
             )
         ]
         self._leave_out(lost, move.action.name)
@@ -145,34 +169,103 @@ class Lemmas:
             self._after[key] = self._made.holds_in(name, after)
         return self._after[key]
 
-    def _goes_wrong(self, question: Safety, move: Move) -> bool:
-        return self._possible(
-            f"{', '.join(question.properties)} in {move.action.name}",
-            [*self._here(move), question.wrong],
-        )
-
     def _leave_out(self, names: Iterator[str] | Sequence[str], action: str = "") -> None:
         for name in list(names):
             self.lost[name] = action
+            self._steps.clear()  # it may have been used
         self.kept = tuple(n for n in self.kept if n not in self.lost)
 
-    def _possible(self, about: str, conditions: Sequence[Literal]) -> bool:
-        stated = set(conditions)
-        if FALSE in stated or any(x ^ 1 in stated for x in conditions):
-            return False  # such as a lemma about what the action does not touch
+    def _begins(self, about: str, conditions: Sequence[Literal]) -> bool:
+        """Whether terms can be true together, asked by itself."""
+        if is_trivial(conditions):
+            return False
         self._asked(about)
-        solver = OneShot(self._formulas, self._budget, TACTIC)
-        solver.add(*self._formulas.of(conditions))
-        return solver.check(self._formulas.of([TRUE])) == "sat"
+        reply = questions(self._formulas, self._budget, conditions).ask(TRUE, ())
+        return bool(reply.possible)
+
+
+class Step:
+    """The questions about one action, under conditions on the state before it, and what is found on the way.
+
+    A question that is hard for the step as a whole is easy for each piece of it. A *fact* is that a lemma
+    holds at a stop on the way (``execution.Result``), wherever that is passed; each is shown with those
+    before it, and one that is not shown is not used. ``before`` are the questions about the same action under
+    some of the conditions, whose facts are facts here.
+    """
+
+    def __init__(
+        self,
+        made: Relation,
+        move: Move,
+        conditions: Sequence[Literal],
+        formulas: Formulas,
+        budget: Budget,
+        asked: Asked,
+        before: Step | None,
+    ) -> None:
+        self._made, self._move, self._asked = made, move, asked
+        self._conditions = conditions
+        self._make = partial(questions, formulas, budget, conditions)
+        self._solver: Questions | None = None
+        self._shown_by: dict[Literal, tuple[Literal, ...]] = {} if before is None else dict(before._shown_by)
+        self._needed: set[Literal] = set() if before is None else set(before._needed)
+        self._tried: set[Literal] = set(self._shown_by)
+
+    def possible(self, about: str, wanted: Sequence[Literal], lemmas: Sequence[str]) -> bool:
+        """Whether this can happen, all of it; ``lemmas`` are looked at on the way if that is hard to say."""
+        reply = self.ask(about, wanted, lemmas)
+        self._needed.update(reply.used)
+        return bool(reply.possible)
+
+    def ask(self, about: str, wanted: Sequence[Literal], lemmas: Sequence[str]) -> Reply:
+        """The same; the facts that the reply uses are not kept in mind."""
+        if is_trivial([*self._conditions, *wanted]):
+            return Reply(False)
+        self._asked(about)
+        term = self._made.booleans.all(wanted)
+        reply = self._reply(term, FEW)
+        for name in lemmas if reply.possible is None else ():
+            self._go_along(name)
+        return self._reply(term, None) if reply.possible is None else reply
+
+    def facts(self, more: Sequence[Literal] = ()) -> list[Literal]:
+        """The facts that have been used, each after those that show it; and those that these further ones
+        rest on."""
+        wanted = {*self._needed, *more}
+        for fact in reversed(self._shown_by):
+            if fact in wanted:
+                wanted.update(self._shown_by[fact])
+        return [fact for fact in self._shown_by if fact in wanted]
+
+    def _go_along(self, name: str) -> None:
+        b, made, result = self._made.booleans, self._made, self._move.result
+        for stop in result.stops:
+            holds = made.holds_in(name, made.stored_of(stop.cells))
+            fact = b.any([*(x ^ 1 for x in stop.path), result.error, holds])
+            if fact == TRUE or fact in self._tried:
+                continue
+            self._tried.add(fact)
+            self._asked(f"{name} on the way through {self._move.action.name}")
+            reply = self._reply(fact ^ 1, SOME)
+            if reply.possible is False:
+                self._shown_by[fact] = reply.used
+
+    def _reply(self, wanted: Literal, conflicts: int | None) -> Reply:
+        if self._solver is None:
+            self._solver = self._make()
+        return self._solver.ask(wanted, list(self._shown_by), conflicts)
 
 
 def _is_of_states(made: Relation, name: str) -> bool:
     return any(p.name == name and p.over == "state" for p in made.program.properties)
 
 
-def smtlib(booleans: Booleans, conjuncts: Sequence[Literal]) -> str:
-    """The conjunction of terms in SMT-LIB, over the names of their variables; shared parts have names."""
-    places = booleans.reachable(conjuncts)[1:]
+def smtlib(booleans: Booleans, conjuncts: Sequence[Literal], defined: int = 0) -> str:
+    """The conjunction of terms in SMT-LIB, over the names of their variables; shared parts have names.
+
+    With ``defined`` it is over the names that a certificate gives to the first so many nodes at step 0.
+    """
+    places = [p for p in booleans.reachable(conjuncts)[1:] if p >= defined]
     depth: dict[int, int] = {0: 0}
     levels: dict[int, list[str]] = {}
     for place in places:
@@ -187,19 +280,21 @@ def smtlib(booleans: Booleans, conjuncts: Sequence[Literal]) -> str:
             case Choice(condition, then, otherwise):
                 parts = (condition, then, otherwise)
                 operator = "ite"
-        depth[place] = 1 + max(depth[x >> 1] for x in parts)
-        text = f"(t{place} ({operator} {' '.join(_named(booleans, x) for x in parts)}))"
+        depth[place] = 1 + max(depth.get(x >> 1, 0) for x in parts)
+        text = f"(t{place} ({operator} {' '.join(_named(booleans, x, defined) for x in parts)}))"
         levels.setdefault(depth[place], []).append(text)
     lines = [f"(let ({' '.join(levels[level])})" for level in sorted(levels)]
-    whole = f"(and true {' '.join(_named(booleans, x) for x in conjuncts)}){')' * len(lines)}"
+    whole = f"(and true {' '.join(_named(booleans, x, defined) for x in conjuncts)}){')' * len(lines)}"
     return "\n".join([*lines, whole])
 
 
-def _named(booleans: Booleans, literal: Literal) -> str:
+def _named(booleans: Booleans, literal: Literal, defined: int) -> str:
     if literal in (TRUE, FALSE):
         return "true" if literal == TRUE else "false"
     node = booleans.node(literal)
     name = f"|{node.name}|" if isinstance(node, Variable) else f"t{literal >> 1}"
+    if literal >> 1 < defined:
+        name = f"|{node.name}@0|" if isinstance(node, Variable) else f"{name}@0"
     return f"(not {name})" if literal & 1 else name
 
 

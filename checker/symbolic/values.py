@@ -152,8 +152,15 @@ class Values:
         return self._number(cases)
 
     def count(self, bits: Bits) -> Number:
-        """How many of these are true."""
-        total: Number = {0: TRUE}
+        """How many of these are true.
+
+        Made of what grows with the bits, that at least so many are true: of two sets of which one is part of
+        the other a solver sees at once which has more elements.
+        """
+        conj, disj = self.booleans.conj, self.booleans.disj
+        least = [TRUE]
         for bit in bits:
-            total = self.combine(int.__add__, total, self.number(bit))
-        return total
+            more = [conj(below, bit) for below in least]
+            least = [TRUE, *map(disj, least[1:], more), more[-1]]
+        cases = {n: conj(x, y ^ 1) for n, (x, y) in enumerate(zip(least, [*least[1:], FALSE], strict=True))}
+        return {number: literal for number, literal in cases.items() if literal != FALSE}

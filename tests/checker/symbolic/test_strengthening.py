@@ -1,9 +1,14 @@
 """Lemmas that are kept together: what they show, and that those which are not kept are left out."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from slotproof.checker.explicit.engine import explore
-from slotproof.checker.symbolic import certificate
+from slotproof.checker.symbolic import asking, certificate, strengthening
+from slotproof.checker.symbolic.asking import OfZ3, Reply
+from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.certificate import Refused
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.proving import prove
@@ -158,6 +163,76 @@ def test_a_lemma_that_is_not_kept_is_found_wherever_it_stands(part: int) -> None
     text = certificate.written(program, (), (Invariant(("never-five",), formula, 1),), {})
     with pytest.raises(Refused, match="answers sat"):
         list(recheck(text, program, (), no_limit))
+
+
+# Hints
+
+
+@action
+def turn_in_pieces(s: Pair) -> None:
+    """Four times on by two: between the two of a piece the numbers differ."""
+    for _ in range(4):
+        s.x = (s.x + 2) % 8
+        s.y = (s.y + 2) % 8
+
+
+def hinted(monkeypatch: pytest.MonkeyPatch) -> tuple[Program, Invariant, str]:
+    """A proof that looks at every stop, and its certificate."""
+    monkeypatch.setattr(strengthening, "FEW", 0)
+    monkeypatch.setattr(asking, "has_cadical", lambda: False)  # Z3 says of all facts that they are used
+    monkeypatch.setattr(asking, "OfZ3", Hasty)
+    program = compiled(turn_in_pieces, die_together)
+    verdict, proof = prove(program, (), "never-five", helpers=["same", "even"])
+    assert isinstance(verdict, Holds)
+    (stage,) = proof
+    assert isinstance(stage, Invariant)
+    return program, stage, certificate.written(program, (), proof, {})
+
+
+class Hasty(OfZ3):
+    """Knows nothing where no conflict is allowed."""
+
+    def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
+        return Reply(None) if conflicts == 0 else super().ask(wanted, given, conflicts)
+
+
+def test_what_holds_on_the_way_becomes_hints(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, stage, text = hinted(monkeypatch)
+    assert len(stage.hints[0]) >= 2
+    assert text.count("; hint of stage 0 in action 0\n") == len(stage.hints[0])
+    (kept,) = certificate.proof_of(text)
+    assert isinstance(kept, Invariant)
+    assert kept.hints == stage.hints
+    found = list(recheck(text, program, (), no_limit))
+    assert found[0].endswith(f"to all {text.count('(check-sat)')} questions")
+
+
+def test_a_hint_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A false one would make everything true after it."""
+    program, stage, _ = hinted(monkeypatch)
+    false = replace(stage, hints={0: ("false",)})
+    with pytest.raises(Refused, match="answers sat"):
+        list(recheck(certificate.written(program, (), (false,), {}), program, (), no_limit))
+    weaker = strengthened(program, "same", "same").invariant
+    assert weaker is not None
+    wrong = Invariant(("never-five",), weaker.formula, 1, hints={1: ("false",)})
+    with pytest.raises(Refused, match="answers sat"):
+        list(recheck(certificate.written(program, (), (wrong,), {}), program, (), no_limit))
+
+
+COMMANDS = ["(and true\n(assert false)\n)", "(and true\n(check-sat)\n)", "(and true\n(push 1)\n)"]
+
+
+@pytest.mark.parametrize("term", COMMANDS)
+def test_a_command_is_no_hint_and_no_invariant(term: str) -> None:
+    """Whoever reads a certificate line by line would take it for one."""
+    program = compiled()
+    for stage in (
+        Invariant(("never-five",), "true", 1, hints={0: (term,)}),
+        Invariant(("never-five",), term, 1),
+    ):
+        with pytest.raises(Refused, match=r"no term|no invariant"):
+            list(recheck(certificate.written(program, (), (stage,), {}), program, (), no_limit))
 
 
 def test_lemmas_that_run_out_of_time_are_unknown() -> None:

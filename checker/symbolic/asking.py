@@ -1,0 +1,150 @@
+"""Many questions about one step, under the same conditions, to whichever SAT solver there is.
+
+Z3 always is. With the extra ``[prove]`` it is CaDiCaL (Biere and others, CAV 2024), which python-sat brings
+(Ignatiev and others, SAT 2018): one solver that learns from question to question, several times as fast.
+Who has answered makes no difference to what is believed: a proof ends in a certificate, which Z3 checks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from slotproof.checker.symbolic.booleans import TRUE, Booleans, Choice, Conjunction, Literal, Variable
+from slotproof.checker.symbolic.solving import Budget, Formulas, GaveUp, OneShot
+
+TACTIC = "qffd"
+
+AT_A_TIME = 5000
+"""Conflicts between two looks at the budget: about a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Whether something is possible, ``None`` if nobody knows. If it is not, ``used`` are those of the given
+    terms that exclude it."""
+
+    possible: bool | None
+    used: tuple[Literal, ...] = ()
+
+
+class Questions(ABC):
+    """Questions under some conditions, which are all terms of one ``Booleans``."""
+
+    @abstractmethod
+    def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
+        """Whether a term can be true where those given are; with a limit only as long as so many conflicts
+        last. ``Stopped`` when the budget ends it."""
+
+
+class OfZ3(Questions):
+    """Each question by itself, simplified anew."""
+
+    def __init__(self, formulas: Formulas, budget: Budget, conditions: Sequence[Literal]) -> None:
+        self._formulas, self._budget, self._conditions = formulas, budget, conditions
+
+    def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
+        """See ``Questions``; of those given it says that all are used."""
+        solver = OneShot(self._formulas, self._budget, TACTIC, conflicts)
+        solver.add(*self._formulas.of([*self._conditions, *given]))
+        try:
+            answer = solver.check(self._formulas.of([wanted]))
+        except GaveUp:
+            if conflicts is None:
+                raise
+            return Reply(None)
+        return Reply(answer == "sat", tuple(given))
+
+
+class OfCadical(Questions):
+    """One solver for all questions; each node is given to it once, as clauses (Tseitin 1968)."""
+
+    def __init__(self, booleans: Booleans, budget: Budget, conditions: Sequence[Literal]) -> None:
+        from pysat.solvers import Cadical195
+
+        self._booleans, self._budget = booleans, budget
+        self._solver: Any = Cadical195()
+        self._numbers: dict[int, int] = {}
+        for condition in conditions:
+            self._solver.add_clause([self._number(condition)])
+
+    def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
+        """See ``Questions``."""
+        named = {self._number(x): x for x in given}
+        assumptions = [*named, self._number(wanted)]
+        left = conflicts
+        while left is None or left > 0:
+            self._budget.check()
+            now = AT_A_TIME if left is None else min(left, AT_A_TIME)
+            self._solver.conf_budget(now)
+            answer = self._solver.solve_limited(assumptions=assumptions)
+            if answer is not None:
+                core = () if answer else self._solver.get_core() or ()
+                return Reply(answer, tuple(named[x] for x in sorted(core, key=abs) if x in named))
+            left = None if left is None else left - now
+        return Reply(None)
+
+    def _number(self, literal: Literal) -> int:
+        """What the solver calls a term."""
+        if literal >> 1 not in self._numbers:
+            for place in self._new(literal >> 1):
+                self._define(place)
+        number = self._numbers[literal >> 1]
+        return -number if literal & 1 else number
+
+    def _new(self, root: int) -> list[int]:
+        """The nodes that a node rests on and that the solver does not know, operands first."""
+        found: set[int] = set()
+        stack = [root]
+        while stack:
+            place = stack.pop()
+            if place not in found and place not in self._numbers:
+                found.add(place)
+                stack.extend(x >> 1 for x in _operands(self._booleans, place))
+        return sorted(found)
+
+    def _define(self, place: int) -> None:
+        made = self._numbers[place] = len(self._numbers) + 1
+        names = [self._number(x) for x in _operands(self._booleans, place)]
+        match self._booleans.node(2 * place):
+            case Conjunction():
+                clauses = [[-made, x] for x in names] + [[made, *(-x for x in names)]]
+            case Choice():
+                test, then, otherwise = names
+                clauses = [[-made, -test, then], [-made, test, otherwise], [-made, then, otherwise]]
+                clauses += [[made, -test, -then], [made, test, -otherwise], [made, -then, -otherwise]]
+            case _:
+                clauses = []
+        for clause in clauses:
+            self._solver.add_clause(clause)
+
+
+def _operands(booleans: Booleans, place: int) -> tuple[Literal, ...]:
+    match booleans.node(2 * place):
+        case Conjunction(literals):
+            return literals
+        case Choice(condition, then, otherwise):
+            return condition, then, otherwise
+        case Variable():
+            return ()
+
+
+def has_cadical() -> bool:
+    """Whether the extra ``[prove]`` is installed."""
+    return find_spec("pysat") is not None
+
+
+def questions(formulas: Formulas, budget: Budget, conditions: Sequence[Literal]) -> Questions:
+    """Questions under these conditions, to the fastest solver there is."""
+    if has_cadical():
+        return OfCadical(formulas.booleans, budget, conditions)
+    return OfZ3(formulas, budget, conditions)
+
+
+def is_trivial(conditions: Sequence[Literal]) -> bool:
+    """Whether terms exclude each other at sight, such as a lemma about what an action does not touch."""
+    stated = set(conditions)
+    return TRUE ^ 1 in stated or any(x ^ 1 in stated for x in stated)
