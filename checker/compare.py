@@ -255,7 +255,7 @@ def add_notes(found: Comparison) -> None:
 
     changed = {r.scenario for r in found.rows if r.change in (Change.LOST, Change.GAINED)}
     same = {b.scenario for b in found.behaviours if b.relation is Relation.SAME} - changed
-    if not same:
+    if not same or found.interrupted:
         return
     sides = {n: (found.base.subjects[n], found.candidate.subjects[n]) for n in found.base.subjects}
     told = notes(sides, same)

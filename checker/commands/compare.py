@@ -97,7 +97,10 @@ def compare(
     from slotproof.checker.compare import add_notes
     from slotproof.checker.traces import DEFAULT_FOLDER, write_compared
 
-    add_notes(found)
+    try:
+        add_notes(found)
+    except KeyboardInterrupt:  # what was found is told all the same
+        found.interrupted = True
 
     failure = write_compared(found, out or DEFAULT_FOLDER)
     if failure is not None:
