@@ -350,12 +350,18 @@ def _bounded(search: Search, program: Program, limits: Limits, progress: Progres
 
     names = names_of(program)
     asked = [n for n in names if search.properties is None or n in search.properties]
-    verdicts = dict(check_bounded(program, search.choices, asked, limits=limits, progress=progress))
+    errors: list[ModelError] = []
+    verdicts = dict(
+        check_bounded(program, search.choices, asked, limits=limits, progress=progress, broken=errors.append)
+    )
     # A violation is counted up to its own depth; what went deepest says how far the search came.
     coverage = max((v.coverage for v in verdicts.values()), key=lambda c: c.depth, default=None)
-    if coverage is not None and all(isinstance(v, Violated) for v in verdicts.values()):
+    if coverage is not None and errors:
+        coverage = replace(coverage, stopped="model error")
+    elif coverage is not None and all(isinstance(v, Violated) for v in verdicts.values()):
         coverage = replace(coverage, stopped="ended when every property was violated")
-    return Finding(search, verdicts, coverage)
+    failure = model_error(search, errors[0]) if errors else None
+    return Finding(search, verdicts, coverage, failure)
 
 
 def _temporal(search: Search, program: Program, limits: Limits, progress: Progress | None) -> Finding:

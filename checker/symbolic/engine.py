@@ -18,6 +18,7 @@ from slotproof.checker.symbolic.replaying import Disagreement, Replay
 from slotproof.checker.symbolic.solving import Budget, Stopped, until_interrupted
 from slotproof.checker.verdict import Coverage, Limits, Unknown, Verdict, Violated
 from slotproof.counterexamples.trace import Trace
+from slotproof.model.language.errors import ModelError
 from slotproof.model.language.program import Program
 from slotproof.model.near import near_or_all
 
@@ -54,6 +55,7 @@ def check_bounded(
     limits: Limits | None = None,
     progress: Report | None = None,
     encoding: Encoding = "one-hot",
+    broken: Callable[[ModelError], None] | None = None,
 ) -> dict[str, Verdict]:
     """Search runs of 0, 1, … steps for violations of these properties (``None``: of all).
 
@@ -61,15 +63,16 @@ def check_bounded(
     conjuncts that fails at that depth. Depth (20 by default), seconds and memory of ``limits`` end
     the search, and so do SIGINT and SIGTERM: what is open then is ``unknown``. The coverage says how
     deep the search was; it counts no states. Raises ``ModelError`` where a run leaves the model, as the
-    interpreter words it, unless all properties are violated by runs that are not longer; ``KeyError``
-    for a property that the program does not have.
+    interpreter words it, unless all properties are violated by runs that are not longer; with ``broken`` this
+    is called with the error, and the verdicts are those on what is violated by such runs. ``KeyError`` for
+    a property that the program does not have.
     """
     limits = limits or Limits()
     names = tuple(dict.fromkeys(program.safety if properties is None else properties))
     _known(program, names)
     search = _Search(program, choices, names, limits, encoding)
     with until_interrupted(search.budget):
-        return search.run(progress)
+        return search.run(progress, broken)
 
 
 def _known(program: Program, names: Sequence[str]) -> None:
@@ -98,13 +101,18 @@ class _Search:
         self._violated_at: dict[str, float] = {}
         self._done = -1  # the greatest depth that is searched whole
 
-    def run(self, progress: Report | None) -> dict[str, Verdict]:
-        """The verdict on each property."""
+    def run(self, progress: Report | None, broken: Callable[[ModelError], None] | None) -> dict[str, Verdict]:
+        """The verdict on each property; after a model error on each that is violated."""
         stopped = f"depth limit of {self._depth}"
         try:
             self._deepen(progress)
         except Stopped as e:
             stopped = str(e)
+        except ModelError as error:
+            if broken is None:
+                raise
+            broken(error)
+            return {name: self._verdict(name, "model error") for name in self._traces}
         return {name: self._verdict(name, stopped) for name in self._names}
 
     def _deepen(self, progress: Report | None) -> None:

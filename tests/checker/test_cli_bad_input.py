@@ -211,6 +211,10 @@ def test_what_is_violated_before_a_model_error_is_told_with_its_trace(run: Run, 
     assert "counter: low is violated after 1 step" in told.stdout
     lines = [json.loads(line) for line in run("check", *given, "--format", "json").stdout.splitlines()]
     assert [(d["property"], d["verdict"], d["complete"]) for d in lines] == [("low", "violated", False)]
+    deep = run("check", *given, "--engine", "bounded")
+    assert (deep.exit_code, deep.stderr) == (2, result.stderr)
+    assert "violated  low  1 step" in deep.stdout
+    assert "low-enough" not in deep.stdout
     again = run("check", *given, "--write-baseline", "known.json")
     assert again.exit_code == 2
     known = json.loads(Path("known.json").read_text())

@@ -251,6 +251,10 @@ def test_a_violation_ends_the_search_before_an_error_that_is_not_nearer() -> Non
     assert len(violated(check_bounded(program, (), ["short"])["short"]).trace) == 3
     with pytest.raises(ModelError):
         check_bounded(program, (), ["short", "holds"])
+    errors: list[ModelError] = []
+    found = check_bounded(program, (), ["short", "holds"], broken=errors.append)
+    assert {name: len(violated(verdict).trace) for name, verdict in found.items()} == {"short": 3}
+    assert len(errors) == 1
 
 
 # Limits and misuse
