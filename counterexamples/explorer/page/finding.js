@@ -58,26 +58,27 @@ function restsOn(found) {
 const cameIn = (since) => since.map(([name, at], i) =>
   [i ? ", " : " (", `${name} ${at ? "in" : "from"} `, stepLink(at), i + 1 === since.length && ")"]);
 
-/* The decisions with another answer under which the same steps do not end so. */
+/* The decisions with another answer under which the same steps do not end so: a line each, opened what they mean. */
 function toBlame(found) {
   if (!found.blamed.length) return null;
   const names = [...new Set(found.blamed.map((b) => b.name))];
   return aside("blame", "Which decision is to blame", names.map((name) => {
     const about = data.decisions.find((d) => d.name === name), answers = found.blamed.filter((b) => b.name === name);
-    return [el("code", {}, name), [el("li", {}, prose(firstSentence(about.meaning))), el("li", {}, answered(answers[0].chosen)), ...answers.map((b) => el("li", {},
-      "With ", answered(b.instead), " ", el("strong", {}, comesTo(b))))]];
+    return [el("code", {}, name), el("li", {}, el("details", {},
+      el("summary", {}, answers.map((b, i) => [i ? "; with " : "With ", named(b.instead), ": ", comesTo(b)])),
+      el("div", {}, prose(firstSentence(about.meaning))),
+      [answers[0].chosen, ...answers.map((b) => b.instead)].map((a) => el("div", {}, answered(a)))))];
   }));
 }
 
 function comesTo(blamed) {
-  if (blamed.ends) return `The same steps do not get so far: ${blamed.ends}.`;
-  return `The same steps do not violate it${blamed.dies ? `, and the program dies: ${blamed.dies}` : ""}.`;
+  if (blamed.ends) return `the same steps do not get so far: ${blamed.ends}`;
+  return `the same steps do not violate it${blamed.dies ? `, and the program dies: ${blamed.dies}` : ""}`;
 }
 
-/* An alternative of a decision: its name, the releases that have it, and what it does. */
-function answered(answer) {
-  return [el("code", { class: "new" }, answer.name), answer.when && el("small", {}, `, ${answer.when}`), answer.meaning && [": ", prose(answer.meaning)]];
-}
+/* An alternative of a decision: its name and the releases that have it; with what it does. */
+const named = (answer) => [el("code", { class: "new" }, answer.name), answer.when && el("small", {}, `, ${answer.when}`)];
+const answered = (answer) => [named(answer), answer.meaning && [": ", prose(answer.meaning)]];
 
 /* One quiet line of what the walk is taken under; opened, every size, switch and decision with its meaning. */
 function takenUnder() {
