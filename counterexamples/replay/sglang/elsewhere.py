@@ -32,8 +32,9 @@ def on_release(trace: Trace, scenario: str, version: str) -> tuple[Trace, Progra
     there = release(version)
     chosen = SCENARIOS[scenario]
     before = chosen.parameters(release=release(base_of(trace.release))) if trace.release else {}
-    changed = {n: v for n, v in chosen.parameters(release=there).items() if before.get(n) != v}
-    system = chosen.system(there).with_parameters(**{**trace.parameters, **changed})
+    after = chosen.parameters(release=there)
+    kept = {n: v for n, v in trace.parameters.items() if before.get(n) == after.get(n)}
+    system = chosen.system(there).with_parameters(**kept)
     program = compile_system(system)
     interpreter = Interpreter(program, program.choices(there.names()))
     state = program.start

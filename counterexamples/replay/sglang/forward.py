@@ -56,6 +56,7 @@ class Forward:
             attn_backend=None,
             tp_size=1,
             dp_size=1,
+            attn_dcp_size=1,
             is_hybrid_swa=False,
             enable_num_token_non_padded_for_draft=False,
         )

@@ -283,9 +283,10 @@ class SingleServer(Clock):
 
     def _run(self, ends: set[str]) -> None:
         assert self.iteration is not None
-        if self.iteration.go_on():
+        at_the_end = self.iteration.go_on()
+        self._collect_echoes()
+        if at_the_end:
             batch, self.iteration = self.iteration.value, None
-            self._collect_echoes()
             self.finish_iteration(batch, ends)
 
     def _set_room(self, room: int) -> None:
@@ -505,6 +506,8 @@ def _computed(request: Any) -> int:
     extent = getattr(request, "extend_range", None)
     if extent is not None:
         return int(extent.end)
+    if hasattr(request, "fill_len"):
+        return int(request.fill_len)
     return len(request.fill_ids)
 
 

@@ -31,6 +31,8 @@ def told(path: Path, own: bool, found: Mapping[str, Any]) -> str:
     name = path.name.removesuffix(".itf.json")
     if "wrong" in found:
         return f"{name}: {found['wrong']}"
+    if "harness" in found:
+        return f"{name}: the harness failed: {found['harness']}"
     if own:
         return f"{name}: happens, {found['symptom'][0]}" if found["happened"] else f"{name}: {found}"
     end = f"dies of {found['cause']}, as the model says" if found["crash"] else "ends well"

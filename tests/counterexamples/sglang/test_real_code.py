@@ -54,6 +54,18 @@ def test_decode_asks_the_gate(replayed: Replayed) -> None:
     assert found["died"] is None
 
 
+CANCELLED = "whole-server.no-slot-leak.0.5.12.post1"
+"""On the other releases: a partial prompt is cancelled, and the next pass stands between two questions."""
+
+
+@pytest.mark.parametrize("version", ["0.5.14", "0.5.20"])
+def test_a_partial_prompt_is_cancelled(replayed: Replayed, version: str) -> None:
+    """What is computed of it is where the release keeps it, and its echo is seen before the pass ends."""
+    found = replayed(CANCELLED, version, other=True)
+    assert found["difference"] is None
+    assert found["died"] is None
+
+
 def idle_trace(folder: Path) -> Path:
     """The old block met on an idle forward, by the attention's output projection alone."""
     size = ["--scenario", "idle-rank", "--release", "0.5.16", "--set", "targets=ROW"]
