@@ -25,10 +25,11 @@ AT_A_TIME = 5000
 @dataclass(frozen=True, slots=True)
 class Reply:
     """Whether something is possible, ``None`` if nobody knows. If it is not, ``used`` are those of the given
-    terms that exclude it."""
+    terms that exclude it; if it is, ``true`` are the variables that are true in an example."""
 
     possible: bool | None
     used: tuple[Literal, ...] = ()
+    true: frozenset[Literal] = frozenset()
 
 
 class Questions(ABC):
@@ -56,7 +57,11 @@ class OfZ3(Questions):
             if conflicts is None:
                 raise
             return Reply(None)
-        return Reply(answer == "sat", tuple(given))
+        if answer == "unsat":
+            return Reply(False, tuple(given))
+        of = self._formulas.of
+        variables = self._formulas.variables([*self._conditions, *given, wanted])
+        return Reply(True, (), frozenset(solver.true(dict(zip(variables, of(variables), strict=True)))))
 
 
 class OfCadical(Questions):
@@ -81,9 +86,12 @@ class OfCadical(Questions):
             now = AT_A_TIME if left is None else min(left, AT_A_TIME)
             self._solver.conf_budget(now)
             answer = self._solver.solve_limited(assumptions=assumptions)
+            if answer:
+                true = set(self._solver.get_model())
+                return Reply(True, (), frozenset(2 * p for p, n in self._numbers.items() if n in true))
             if answer is not None:
-                core = () if answer else self._solver.get_core() or ()
-                return Reply(answer, tuple(named[x] for x in sorted(core, key=abs) if x in named))
+                core = self._solver.get_core() or ()
+                return Reply(False, tuple(named[x] for x in sorted(core, key=abs) if x in named))
             left = None if left is None else left - now
         return Reply(None)
 

@@ -16,6 +16,7 @@ from typing import Literal as Word
 from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.engine import Progress, Report, check_bounded
 from slotproof.checker.symbolic.induction import find_depth
+from slotproof.checker.symbolic.needed import show as needed_lemmas
 from slotproof.checker.symbolic.pdr import find_invariant
 from slotproof.checker.symbolic.proof import Invariant, NotConverged, Proof, Stage
 from slotproof.checker.symbolic.relation import Relation, relation
@@ -158,7 +159,13 @@ class _Search:
         """The proof that lemmas make together, with the property if it is one of states itself."""
         if not self._helped.lemmas:
             return None
-        of_states = any(p.over == "state" for p in self._properties(question))
+        own = [p.name for p in self._properties(question) if p.over == "state"]
+        of_states = bool(own)
+        in_order = sorted(self._helped.lemmas, key=lambda name: name in self._helped.costly)
+        names = dict.fromkeys([*in_order, *own])
+        needed = needed_lemmas(question, list(names), self._budget, self._asked)
+        if needed is not None:
+            return needed
         for found in self._kept_lemmas(question):
             self._found = found
             shown = found.show(question)

@@ -11,7 +11,7 @@ Flanagan and Leino: Houdini, an annotation assistant for ESC/Java, FME 2001, fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -56,7 +56,7 @@ def strengthen(
     it, ``KeyError`` for a property that the program does not have.
     """
     made = question.relation
-    own = [p for p in question.properties if p not in lemmas and _is_of_states(made, p)]
+    own = [p for p in question.properties if p not in lemmas and is_of_states(made, p)]
     found = Lemmas(question, (*lemmas, *own), budget, asked, granted)
     return Strengthening(found.kept, found.lost, found.show(question))
 
@@ -98,20 +98,16 @@ class Lemmas:
         """The invariant of the kept lemmas if nothing wrong happens in its states, or in a step from them."""
         if self._errs:
             return None
-        hints: dict[int, tuple[str, ...]] = {}
-        for move in self._moves():
+        facts: dict[int, list[Literal]] = {}
+        for move in moves_of(self._made):
             step = self._step(move)
             about = f"{', '.join(question.properties)} in {move.action.name}"
             reply = step.ask(about, [question.wrong], self.kept)
             if reply.possible:
                 return None
-            facts = step.facts(reply.used)
-            if facts:
-                made = self._made
-                hints[move.number] = tuple(smtlib(made.booleans, [x], made.size) for x in facts)
-        formulas = [smtlib(self._made.booleans, [x]) for x in self.known()]
-        formula = "\n".join(["(and", *formulas, ")"]) if formulas else "true"
-        return Invariant(question.properties, formula, 1, self.kept, hints)
+            facts[move.number] = step.facts(reply.used)
+        kept = {name: self._true[name] for name in self.kept}
+        return of_lemmas(self._made, question.properties, kept, facts)
 
     def _keep(self) -> None:
         """Leave lemmas out until the others are kept."""
@@ -122,20 +118,13 @@ class Lemmas:
             if self._begins(f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1])
         )
         # What small actions break is left out before the large ones are asked about.
-        moves = sorted(self._moves(), key=self._size)
+        moves = moves_of(self._made)
         while any(self._breaks(move) for move in moves):
             pass
 
     def _open(self) -> Iterator[str]:
         granted = () if self._granted is None else self._granted.kept
         return (name for name in self.kept if name not in granted)
-
-    def _moves(self) -> Iterator[Move]:
-        return (m for m in self._made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
-
-    def _size(self, move: Move) -> int:
-        b, cells = self._made.booleans, zip(self._made.state, move.result.after, strict=True)
-        return len(b.reachable([x for cell, value in cells for x in cell.terms(b, value)]))
 
     def _step(self, move: Move) -> Step:
         """The questions about an action from a state in which the lemmas hold that are kept now."""
@@ -217,27 +206,50 @@ class Step:
         self._needed.update(reply.used)
         return bool(reply.possible)
 
-    def ask(self, about: str, wanted: Sequence[Literal], lemmas: Sequence[str]) -> Reply:
-        """The same; the facts that the reply uses are not kept in mind."""
+    def ask(
+        self,
+        about: str,
+        wanted: Sequence[Literal],
+        lemmas: Sequence[str],
+        given: Sequence[Literal] = (),
+        conflicts: int | None = None,
+    ) -> Reply:
+        """The same where further terms are true; the facts that the reply uses are not kept in mind.
+
+        With ``conflicts`` the question may cost other than ``FEW`` before it is called hard.
+        """
+        term = self._made.booleans.all(wanted)
+        reply = self.quickly(about, wanted, given, FEW if conflicts is None else conflicts)
+        for name in lemmas if reply.possible is None else ():
+            self._go_along(name, given)
+        return self._reply(term, given, None) if reply.possible is None else reply
+
+    def quickly(
+        self, about: str, wanted: Sequence[Literal], given: Sequence[Literal], conflicts: int
+    ) -> Reply:
+        """The same by the question alone, while so many conflicts last."""
         if is_trivial([*self._conditions, *wanted]):
             return Reply(False)
+        if is_trivial([*given, *wanted]):
+            return Reply(False, tuple(x for x in given if x ^ 1 in wanted))
         self._asked(about)
-        term = self._made.booleans.all(wanted)
-        reply = self._reply(term, FEW)
-        for name in lemmas if reply.possible is None else ():
-            self._go_along(name)
-        return self._reply(term, None) if reply.possible is None else reply
+        return self._reply(self._made.booleans.all(wanted), given, conflicts)
 
-    def facts(self, more: Sequence[Literal] = ()) -> list[Literal]:
-        """The facts that have been used, each after those that show it; and those that these further ones
-        rest on."""
-        wanted = {*self._needed, *more}
+    def rests_on(self, used: Iterable[Literal]) -> set[Literal]:
+        """These terms, and what those of them that are facts have been shown with."""
+        wanted = set(used)
         for fact in reversed(self._shown_by):
             if fact in wanted:
                 wanted.update(self._shown_by[fact])
+        return wanted
+
+    def facts(self, more: Iterable[Literal] = ()) -> list[Literal]:
+        """The facts that have been used, each after those that show it; and those that these further ones
+        rest on."""
+        wanted = self.rests_on([*self._needed, *more])
         return [fact for fact in self._shown_by if fact in wanted]
 
-    def _go_along(self, name: str) -> None:
+    def _go_along(self, name: str, given: Sequence[Literal]) -> None:
         b, made, result = self._made.booleans, self._made, self._move.result
         for stop in result.stops:
             holds = made.holds_in(name, made.stored_of(stop.cells))
@@ -246,17 +258,44 @@ class Step:
                 continue
             self._tried.add(fact)
             self._asked(f"{name} on the way through {self._move.action.name}")
-            reply = self._reply(fact ^ 1, SOME)
+            reply = self._reply(fact ^ 1, given, SOME)
             if reply.possible is False:
                 self._shown_by[fact] = reply.used
 
-    def _reply(self, wanted: Literal, conflicts: int | None) -> Reply:
+    def _reply(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None) -> Reply:
         if self._solver is None:
             self._solver = self._make()
-        return self._solver.ask(wanted, list(self._shown_by), conflicts)
+        return self._solver.ask(wanted, [*given, *self._shown_by], conflicts)
 
 
-def _is_of_states(made: Relation, name: str) -> bool:
+def moves_of(made: Relation) -> list[Move]:
+    """The actions that can happen at all, small ones first."""
+
+    def size(move: Move) -> int:
+        b, cells = made.booleans, zip(made.state, move.result.after, strict=True)
+        return len(b.reachable([x for cell, value in cells for x in cell.terms(b, value)]))
+
+    able = (m for m in made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
+    return sorted(able, key=size)
+
+
+def of_lemmas(
+    made: Relation,
+    properties: tuple[str, ...],
+    lemmas: Mapping[str, Literal],
+    facts: Mapping[int, Sequence[Literal]],
+) -> Invariant:
+    """The invariant that all of these lemmas are true, with the facts that have shown it, by action."""
+    b = made.booleans
+    formulas = [smtlib(b, [x]) for x in lemmas.values()]
+    formula = "\n".join(["(and", *formulas, ")"]) if formulas else "true"
+    hints = {
+        place: tuple(smtlib(b, [x], made.size) for x in found) for place, found in facts.items() if found
+    }
+    return Invariant(properties, formula, 1, tuple(lemmas), hints)
+
+
+def is_of_states(made: Relation, name: str) -> bool:
     return any(p.name == name and p.over == "state" for p in made.program.properties)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from slotproof.checker.explicit.engine import explore
-from slotproof.checker.symbolic import asking, certificate, strengthening
+from slotproof.checker.symbolic import asking, certificate, needed, strengthening
 from slotproof.checker.symbolic.asking import OfZ3, Reply
 from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.certificate import Refused
@@ -179,6 +179,7 @@ def turn_in_pieces(s: Pair) -> None:
 def hinted(monkeypatch: pytest.MonkeyPatch) -> tuple[Program, Invariant, str]:
     """A proof that looks at every stop, and its certificate."""
     monkeypatch.setattr(strengthening, "FEW", 0)
+    monkeypatch.setattr(needed, "CONFLICTS", 0)
     monkeypatch.setattr(asking, "has_cadical", lambda: False)  # Z3 says of all facts that they are used
     monkeypatch.setattr(asking, "OfZ3", Hasty)
     program = compiled(turn_in_pieces, die_together)
@@ -304,6 +305,25 @@ def test_eight_requests_six_adapters_and_four_slots_are_proven() -> None:
     assert isinstance(verdict, Holds), verdict
     text = certificate.written(program, choices, proof, {})
     assert set(in_z3(text, no_limit)) == {"unsat"}
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not asking.has_cadical(), reason="needs slotproof[prove]")
+@pytest.mark.parametrize(
+    ("scenario", "name", "decided"),
+    [
+        ("finish-unload", "slot-capacity", NEWEST),
+        ("idle-rank", "fresh-batch-info", NEWEST),
+        ("finish-unload", "no-crash-fit-test-unknown-adapter", unload_sweeps_first.candidate),
+    ],
+)
+def test_more_is_proven_at_that_size_with_cadical(scenario: str, name: str, decided: Release) -> None:
+    program, choices = server(scenario, LARGE, decided)
+    lemmas = [x.name for x in SCENARIOS[scenario].lemmas]
+    costly = [x.name for x in SCENARIOS[scenario].costly]
+    verdict, proof = prove(program, choices, name, helpers=lemmas, costly=costly)
+    assert isinstance(verdict, Holds), verdict
+    assert len(proof) == 1
 
 
 @pytest.mark.deep

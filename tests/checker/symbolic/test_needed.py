@@ -1,0 +1,89 @@
+"""Of many lemmas those are taken that a property needs, and no others are asked about."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from slotproof.checker.symbolic import asking, certificate, needed
+from slotproof.checker.symbolic.proof import Invariant
+from slotproof.checker.symbolic.proving import prove
+from slotproof.checker.symbolic.rechecking import recheck
+from slotproof.checker.symbolic.relation import relation
+from slotproof.checker.symbolic.safety import of_relation
+from slotproof.checker.verdict import Holds
+from slotproof.model.language.program import Program
+from slotproof.properties import SCENARIOS
+from tests.checker.symbolic.test_strengthening import Hasty, compiled, die_together, no_limit, server
+
+
+def shown(
+    program: Program, name: str, lemmas: Sequence[str], told: list[str] | None = None
+) -> Invariant | None:
+    question = of_relation(relation(program, ()), [name])
+    return needed.show(question, lemmas, no_limit, None if told is None else told.append)
+
+
+ORDERS = [("same", "even", "never-five"), ("even", "never-five", "same"), ("never-five", "same", "even")]
+
+
+@pytest.fixture(params=["whatever there is", "Z3"], autouse=True)
+def _solver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "Z3":
+        monkeypatch.setattr(asking, "has_cadical", lambda: False)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_a_property_needs_is_found_in_any_order(order: tuple[str, ...]) -> None:
+    program = compiled()
+    found = shown(program, "never-five", order)
+    assert found is not None
+    assert {"same", "even"} <= set(found.lemmas)
+    text = certificate.written(program, (), (found,), {})
+    assert next(recheck(text, program, (), no_limit)).startswith("Z3")
+
+
+def test_a_lemma_that_a_property_does_not_need_is_not_asked_about() -> None:
+    told: list[str] = []
+    found = shown(compiled(), "same", ["even", "same", "never-five"], told)
+    assert found is not None
+    assert found.lemmas == ("same",)
+    assert not any("never-five" in about for about in told)
+
+
+def test_lemmas_that_are_not_kept_are_passed_over() -> None:
+    """One is false at the start, one after three steps; both are false in what goes wrong first."""
+    found = shown(compiled(), "never-five", ["above-zero", "below-six", "same", "even"])
+    assert found is not None
+    assert not {"above-zero", "below-six"} & set(found.lemmas)
+
+
+@pytest.mark.parametrize("lemmas", [[], ["same"], ["even"]])
+def test_too_few_lemmas_show_nothing(lemmas: list[str]) -> None:
+    assert shown(compiled(), "never-five", lemmas) is None
+
+
+def test_nothing_is_shown_of_what_is_violated_or_has_no_successor() -> None:
+    every = ["same", "even", "never-five", "below-six", "above-zero"]
+    assert shown(compiled(), "below-six", every) is None
+    assert shown(compiled(), "above-zero", every) is None
+    assert shown(compiled(die_together), "deadlock", every) is None
+
+
+def test_where_a_question_is_hard_all_lemmas_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled()
+    if not asking.has_cadical():
+        monkeypatch.setattr(asking, "OfZ3", Hasty)
+    monkeypatch.setattr(needed, "CONFLICTS", 0)
+    assert shown(program, "never-five", ["same", "even"]) is None
+    assert isinstance(prove(program, (), "never-five", helpers=["same", "even"])[0], Holds)
+
+
+def test_stale_metadata_needs_no_lemma_about_use_counts() -> None:
+    program, choices = server("idle-rank", {})
+    question = of_relation(relation(program, choices), ["fresh-batch-info"])
+    told: list[str] = []
+    names = [x.name for x in SCENARIOS["idle-rank"].lemmas]
+    found = needed.show(question, names, no_limit, told.append)
+    assert found is not None
+    assert "queued-once" in found.lemmas
+    assert not any("use-count" in about for about in told)
