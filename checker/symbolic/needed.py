@@ -24,7 +24,7 @@ from slotproof.checker.symbolic.safety import Safety
 from slotproof.checker.symbolic.solving import Budget, Formulas
 from slotproof.checker.symbolic.strengthening import Asked, Step, moves_of, of_lemmas
 
-CONFLICTS = 50_000
+CONFLICTS = 100_000
 """Conflicts that a question may cost before it is called hard: some seconds, up to half a minute."""
 
 
