@@ -94,6 +94,8 @@ HEAD = """# Benchmarks
 This checker and its peers on the same work: the same systems, derived from one source, with the same
 counts demanded, in the same run on the same machine. Written by
 
+<!-- not run: takes minutes, and the peers with it -->
+
     python -m slotproof.checker.benchmarks
 
 """
