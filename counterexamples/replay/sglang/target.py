@@ -98,6 +98,7 @@ class SingleServer(Clock):
             a for a in self.adapters if a != BASE and (a not in self.pinned or a in self.unloadable)
         }
         self.requests: dict[str, Any] = {}
+        self.foreseen: list[tuple[Any, int]] = []
         self.count = 0
         self.names = [f"r{n}" for n in range(1, p["requests"] + 1)]
         self.looked_up: dict[str, str] = {}
@@ -288,6 +289,7 @@ class SingleServer(Clock):
         if at_the_end:
             batch, self.iteration = self.iteration.value, None
             self.finish_iteration(batch, ends)
+            self._forget_what_was_foreseen()
 
     def _set_room(self, room: int) -> None:
         """Tokens for ``room`` half prompts; a partial prompt counts as what is left of it."""
@@ -300,10 +302,22 @@ class SingleServer(Clock):
         self.scheduler.chunked_prefill_size = tokens
 
     def _foresee(self, by_length: set[str]) -> None:
-        """Requests that the next output ends by length, as a release from 0.5.22 on can foresee."""
+        """Requests that the next output ends by length, as a release from 0.5.22 on can foresee.
+
+        Where an iteration is cut between two questions its last part decides: results are taken there.
+        """
+        self._forget_what_was_foreseen()
         for rid in by_length:
             request = self.requests[rid]
+            self.foreseen.append((request, request.sampling_params.max_new_tokens))
             request.sampling_params.max_new_tokens = len(request.output_ids) + 1
+
+    def _forget_what_was_foreseen(self) -> None:
+        """A piece of a prompt has no output that could end it: what comes later ends when it is due."""
+        for request, most in reversed(self.foreseen):
+            if not request.finished():
+                request.sampling_params.max_new_tokens = most
+        self.foreseen = []
 
     def _next_batch(self) -> Any:
         scheduler = self.scheduler

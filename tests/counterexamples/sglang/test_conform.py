@@ -56,6 +56,15 @@ def test_the_command_walks_and_tells_what_is_not_driven(release_folder: Releases
 
 
 @pytest.mark.deep
+def test_a_seed_that_found_what_the_harness_foresaw(done: Jobs) -> None:
+    """An end by length that the model names where no token is due, at a piece of a prompt or in a part of an
+    iteration that takes no results, ended the request at its next token."""
+    (found,) = done("0.5.23", walks("whole-server", 200, seed=1))
+    assert found["difference"] is None, found["path"]
+    assert found["steps"] == 200
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize("name", DEEP)
 def test_many_walks_show_no_difference(name: str, done: Jobs) -> None:
     """2,000 steps a release, over all scenarios."""
