@@ -9,20 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields, is_dataclass
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from slotproof import model, properties
 from slotproof.checker.explicit import cache
+from slotproof.checker.identity import add_sources
 from slotproof.checker.runs import Subject, chosen, decided, program_of
-from slotproof.model.language.errors import Site
-from slotproof.model.language.ir import Call, Decide
+from slotproof.model.language.ir import Block, Call, Decide, Expr
 from slotproof.model.language.program import Program
+from slotproof.model.language.walk import expressions_of, statements_of
 
 KIND = ".asked"
 KEPT = 64
@@ -32,29 +27,27 @@ def decisions_asked(program: Program, choices: Sequence[int]) -> set[str]:
     """The decisions that some step of a program calls, with these alternatives in force."""
     found: set[int] = set()
     called: set[int] = set()
-    waiting: list[Any] = [program.initial, program.actions]
+    waiting: list[Expr] = []
+
+    def run(block: Block) -> None:
+        waiting.extend(e for s in statements_of(block) for e in expressions_of(s))
+
+    for action in (*program.initial, *program.actions):
+        waiting.extend(e for conjunct in action.guard for e in expressions_of(conjunct.condition))
+        run(action.effect)
     while waiting:
-        for item in _parts(waiting.pop()):
-            waiting.append(item.arguments)
-            number = item.function if isinstance(item, Call) else item.functions[choices[item.point]]
-            if isinstance(item, Decide):
+        match waiting.pop():
+            case Call(function=number):
+                pass
+            case Decide() as item:
                 found.add(item.point)
-            if number not in called:
-                called.add(number)
-                waiting.append(program.functions[number])
+                number = item.functions[choices[item.point]]
+            case _:
+                continue
+        if number not in called:
+            called.add(number)
+            run(program.functions[number].body)
     return {program.decisions[point].name for point in found}
-
-
-def _parts(item: Any) -> Iterator[Call | Decide]:
-    """The calls in a part of a program, not those in their arguments."""
-    if isinstance(item, Call | Decide):
-        yield item
-    elif isinstance(item, tuple):
-        for part in item:
-            yield from _parts(part)
-    elif is_dataclass(item) and not isinstance(item, Site | type):
-        for field in fields(item):
-            yield from _parts(getattr(item, field.name))
 
 
 def scenarios_asking(release: str) -> dict[str, list[str]]:
@@ -62,6 +55,7 @@ def scenarios_asking(release: str) -> dict[str, list[str]]:
 
     Every scenario is compiled for it, some seconds in all, and the answer is kept beside the compiled models.
     """
+    from slotproof.checker.progress import shown_work
     from slotproof.properties import SCENARIOS
 
     key = _key(release, SCENARIOS)
@@ -70,7 +64,7 @@ def scenarios_asking(release: str) -> dict[str, list[str]]:
         found: dict[str, list[str]] = json.loads(kept)
         return found
     found = {}
-    with _status("compiling the scenarios, to see which decisions each of them asks"):
+    with shown_work("compiling the scenarios, to see which decisions each of them asks"):
         for scenario in SCENARIOS:
             subject = Subject(scenario, release, False, None, ())
             program = program_of(subject)
@@ -80,25 +74,11 @@ def scenarios_asking(release: str) -> dict[str, list[str]]:
     return found
 
 
-def _status(text: str) -> AbstractContextManager[object]:
-    """A line on a terminal while something takes some seconds; nothing in a pipe."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-
-    return Console(file=sys.stderr).status(text)
-
-
 def _key(release: str, scenarios: Iterable[str]) -> str:
     sha = hashlib.sha256(f"{platform.python_version()} {release} {' '.join(scenarios)};".encode())
-    for path in (path for package in (model, properties) for path in _sources(package)):
-        sha.update(path.name.encode() + b"\0" + path.read_bytes())
+    for package in (model, properties):
+        add_sources(sha, package, "**/*.py")
     return sha.hexdigest()
-
-
-def _sources(package: ModuleType) -> list[Path]:
-    assert package.__file__ is not None
-    return sorted(Path(package.__file__).parent.rglob("*.py"))
 
 
 def notes(sides: Mapping[str, tuple[Subject, Subject]], same: Iterable[str]) -> dict[str, list[str]]:
@@ -128,9 +108,8 @@ def notes(sides: Mapping[str, tuple[Subject, Subject]], same: Iterable[str]) -> 
 def _differences(base: Subject, candidate: Subject) -> tuple[list[str], list[str]]:
     """The decisions that two sides answer otherwise, and the actions that are not the same."""
     one, other = decided(base), decided(candidate)
-    decisions = [name for name, rule in other.choices.items() if rule is not one.choices[name]]
     actions = dict.fromkeys([*one.actions, *other.actions])
-    return decisions, [n for n in actions if one.actions.get(n) is not other.actions.get(n)]
+    return other.otherwise(one), [n for n in actions if one.actions.get(n) is not other.actions.get(n)]
 
 
 def _coming_up(*sides: Subject) -> set[str]:

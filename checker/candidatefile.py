@@ -69,8 +69,7 @@ def replaced(given: str) -> list[str]:
     from slotproof.model.releases import release
 
     candidate = load_candidate(given)
-    usual = release(candidate.base).choices
-    names = [name for name, rule in candidate.choices.items() if rule is not usual[name]]
+    names = candidate.otherwise(release(candidate.base))
     state = [] if candidate.state is None else [candidate.state.__name__]
     return [*names, *candidate.actions, *state] or ["nothing"]
 

@@ -21,7 +21,7 @@ from slotproof.counterexamples.verify import call, numbers_of
 from slotproof.model.language.errors import ModelError, NotEnabled
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.ir import Action
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, NO_CRASH, Program, no_crash
 
 
 class Change(enum.Enum):
@@ -164,7 +164,7 @@ def rows_of(
         sides = (one, base[1].failure is not None), (other, candidate[1].failure is not None)
         if any(verdict is None and failed for verdict, failed in sides):
             continue
-        if name.startswith("no-crash-"):  # what a side has no word for cannot happen to it
+        if name.startswith(NO_CRASH):  # what a side has no word for cannot happen to it
             one = Holds(name, _coverage(before)) if one is None else one
             other = Holds(name, _coverage(after)) if other is None else other
         change = changed(one, other)
@@ -224,9 +224,9 @@ def still_there(trace: Trace, program: Program, choices: Mapping[str, str]) -> b
         except TraceError:
             return False
         return True
-    if trace.property.startswith("no-crash-"):
-        return crash is not None and trace.property == f"no-crash-{crash}"
-    if trace.property == "deadlock":
+    if trace.property.startswith(NO_CRASH):
+        return crash is not None and trace.property == no_crash(crash)
+    if trace.property == DEADLOCK:
         last = states[-1]
         return next(interpreter.successors(last), None) is None and not interpreter.final(last)
     index = next(i for i, p in enumerate(program.properties) if p.name == trace.property)

@@ -1,4 +1,4 @@
-"""What a verdict depends on: the part of a program that runs under one release's choices.
+"""What an answer depends on: the part of a program that runs under one release's choices, and source files.
 
 Two programs with the same identity have the same graph, the same properties and the same traces, however
 many alternatives either has besides: an edited rule changes the identity of those that choose it, and of
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from slotproof.model.language.errors import Site
@@ -19,6 +21,13 @@ from slotproof.model.language.program import Program
 def identity(program: Program, choices: tuple[int, ...]) -> str:
     """A digest of all that the engines read of a program, with the decisions taken."""
     return _Reader(program, choices).whole()
+
+
+def add_sources(sha: Any, package: ModuleType, pattern: str) -> None:
+    """Put the files of a package that match a pattern into a digest of ``hashlib``."""
+    assert package.__file__ is not None
+    for path in sorted(Path(package.__file__).parent.glob(pattern)):
+        sha.update(path.name.encode() + b"\0" + path.read_bytes())
 
 
 class _Reader:

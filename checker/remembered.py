@@ -15,12 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache as once
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from slotproof import checker, counterexamples, model
 from slotproof.checker.explicit import cache
-from slotproof.checker.identity import identity
+from slotproof.checker.identity import add_sources, identity
 from slotproof.checker.runs import Finding, Search, names_of, program_of
 from slotproof.checker.verdict import Coverage, Holds, Limits, Unknown, Verdict, Violated
 from slotproof.checker.workers import Report, run_all
@@ -79,9 +78,7 @@ def tool() -> str:
         (model, "language/*.py"),
         (counterexamples, "*.py"),
     ):
-        assert package.__file__ is not None
-        for path in sorted(Path(package.__file__).parent.glob(pattern)):
-            sha.update(path.name.encode() + b"\0" + path.read_bytes())
+        add_sources(sha, package, pattern)
     for library in ("llvmlite", "numba", "numpy", "scipy", "z3-solver"):
         try:
             sha.update(f"{library} {version(library)};".encode())

@@ -16,7 +16,7 @@ from slotproof.counterexamples.verify import action_index, call, numbers_of
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError
-from slotproof.model.language.program import DEADLOCK, Program
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _again(
             return False, "", f"step {at}, {call(step)}, cannot happen: {blocked.site.text} is false"
         flow.run(action, numbers)
         state, crash = tuple(flow.after), flow.crash
-    return crash == name.removeprefix("no-crash-") or _false(flow, name, steps[-1]), crash, ""
+    return name == no_crash(crash) or _false(flow, name, steps[-1]), crash, ""
 
 
 def _action(program: Program, step: Step) -> tuple[ir.Action, tuple[int, ...]]:

@@ -20,7 +20,7 @@ from slotproof.model.language.compile import compile_system
 from slotproof.model.language.errors import ModelError
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.ir import Action
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, NO_CRASH, Program, no_crash
 from slotproof.model.language.system import System
 from slotproof.model.language.types import OptionalType, ScalarType, SetType
 from slotproof.model.near import near_or_all
@@ -119,9 +119,9 @@ class Rerun:
 
     def violates(self, name: str) -> bool:
         """Whether the last state, or the step to it, violates this property."""
-        if name.startswith("no-crash-"):
-            return self.crash == name.removeprefix("no-crash-")
-        if name == "deadlock":
+        if name.startswith(NO_CRASH):
+            return self.crash is not None and name == no_crash(self.crash)
+        if name == DEADLOCK:
             last = self.states[-1]
             stuck = self.crash is None and next(self.interpreter.successors(last), None) is None
             return stuck and not self.interpreter.final(last)

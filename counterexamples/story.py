@@ -22,7 +22,7 @@ from slotproof.model.language.columns import Valuation, decode
 from slotproof.model.language.errors import Site
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.ir import Root
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program, no_crash
 from slotproof.model.language.types import MapType, RecordType, ScalarType, SeqType, ValueType
 from slotproof.model.language.values import Record
 
@@ -64,7 +64,7 @@ def _heading(trace: Trace, scenario: str, width: int) -> list[str]:
     if trace.loop is not None:
         end = f"a loop of {_steps(len(trace) - trace.loop)}" if trace.loop < len(trace) else "nothing more"
         first = f"{scenario}{release}: {trace.property} is violated by {_steps(trace.loop)} and then {end}."
-    if trace.crash is not None and trace.property != f"no-crash-{trace.crash}":
+    if trace.crash is not None and trace.property != no_crash(trace.crash):
         first = f"{first.removesuffix('.')}, and the program dies in the same step: {trace.crash}."
     given = {n: v for n, v in trace.parameters.items() if v is not False and v != frozenset()}
     sizes = ", ".join(f"{name} = {plainly(value)}" for name, value in given.items())
@@ -178,9 +178,9 @@ def _ending(trace: Trace, interpreter: Interpreter, width: int) -> list[str]:
     if trace.kind == "witness":
         return [*_wrapped(f"Why {trace.part} is true", width), *_witnessed(trace, program, width)]
     lines = [f"Why {trace.property} is false"]
-    if trace.property == "deadlock":
+    if trace.property == DEADLOCK:
         return lines + _deadlock(trace, interpreter, width)
-    if trace.crash is not None and trace.property == f"no-crash-{trace.crash}":
+    if trace.crash is not None and trace.property == no_crash(trace.crash):
         return lines + _death(trace, interpreter, width)
     judged = next((p for p in program.system.properties if p.name == trace.property), None)
     if judged is not None and judged.over == "run":

@@ -15,7 +15,7 @@ from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError, NotEnabled, Site
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.ir import Action
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, NO_CRASH, Program, no_crash
 from slotproof.model.language.types import IntType, ScalarType
 from slotproof.model.near import near_or_all
 
@@ -115,11 +115,11 @@ def check_end(trace: Trace, program: Program, interpreter: Interpreter) -> None:
     if trace.kind == "witness":
         _check_witness(trace, program, interpreter)
         return
-    if trace.property == "deadlock":
+    if trace.property == DEADLOCK:
         _check_deadlock(trace, program, interpreter)
         return
-    if trace.property.startswith("no-crash-"):
-        if trace.property != f"no-crash-{trace.crash}":
+    if trace.property.startswith(NO_CRASH):
+        if trace.crash is None or trace.property != no_crash(trace.crash):
             raise TraceError(f"#meta.property: {trace.property}, but the crash is {trace.crash or 'none'}")
         return
     if trace.property in [p.name for p in program.progress]:

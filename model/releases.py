@@ -185,6 +185,10 @@ class Release:
         """The release itself, or the one that a candidate starts from."""
         return base_of(self.name)
 
+    def otherwise(self, other: Release) -> list[str]:
+        """The decisions that this answers otherwise than another, by name."""
+        return [name for name, rule in self.choices.items() if rule is not other.choices[name]]
+
     def called(self, label: str) -> Release:
         """The same, told apart by a label behind the ``+`` of a candidate: ``0.5.23+gate``."""
         return replace(self, name=f"{self.base}+{label}") if "+" in self.name else self

@@ -8,15 +8,18 @@ Who has answered makes no difference to what is believed: a proof ends in a cert
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from slotproof.checker.symbolic.booleans import TRUE, Booleans, Choice, Conjunction, Literal, Variable
+from slotproof.checker.symbolic.booleans import TRUE, Booleans, Choice, Conjunction, Literal
 from slotproof.checker.symbolic.solving import Budget, Formulas, GaveUp, OneShot
 
 TACTIC = "qffd"
+
+Asked = Callable[[str], None]
+"""Called before each question, with what it is about."""
 
 AT_A_TIME = 5000
 """Conflicts between two looks at the budget: about a second."""
@@ -111,12 +114,12 @@ class OfCadical(Questions):
             place = stack.pop()
             if place not in found and place not in self._numbers:
                 found.add(place)
-                stack.extend(x >> 1 for x in _operands(self._booleans, place))
+                stack.extend(x >> 1 for x in self._booleans.operands(place))
         return sorted(found)
 
     def _define(self, place: int) -> None:
         made = self._numbers[place] = len(self._numbers) + 1
-        names = [self._number(x) for x in _operands(self._booleans, place)]
+        names = [self._number(x) for x in self._booleans.operands(place)]
         match self._booleans.node(2 * place):
             case Conjunction():
                 clauses = [[-made, x] for x in names] + [[made, *(-x for x in names)]]
@@ -130,16 +133,6 @@ class OfCadical(Questions):
             self._solver.add_clause(clause)
 
 
-def _operands(booleans: Booleans, place: int) -> tuple[Literal, ...]:
-    match booleans.node(2 * place):
-        case Conjunction(literals):
-            return literals
-        case Choice(condition, then, otherwise):
-            return condition, then, otherwise
-        case Variable():
-            return ()
-
-
 def has_cadical() -> bool:
     """Whether the extra ``[prove]`` is installed."""
     return find_spec("pysat") is not None
@@ -150,6 +143,16 @@ def questions(formulas: Formulas, budget: Budget, conditions: Sequence[Literal])
     if has_cadical():
         return OfCadical(formulas.booleans, budget, conditions)
     return OfZ3(formulas, budget, conditions)
+
+
+def can_be(
+    formulas: Formulas, budget: Budget, asked: Asked, about: str, conditions: Sequence[Literal]
+) -> bool:
+    """Whether terms can be true together, asked by itself. ``Stopped`` when the budget ends it."""
+    if is_trivial(conditions):
+        return False
+    asked(about)
+    return bool(questions(formulas, budget, conditions).ask(TRUE, ()).possible)
 
 
 def is_trivial(conditions: Sequence[Literal]) -> bool:

@@ -288,14 +288,18 @@ class Booleans:
             if place in seen:
                 continue
             seen.add(place)
-            match self._nodes[place]:
-                case Conjunction(literals):
-                    stack.extend(x >> 1 for x in literals)
-                case Choice(condition, then, otherwise):
-                    stack.extend((condition >> 1, then >> 1, otherwise >> 1))
-                case Variable():
-                    pass
+            stack.extend(x >> 1 for x in self.operands(place))
         return sorted(seen)  # a node is made after its operands
+
+    def operands(self, place: int) -> tuple[Literal, ...]:
+        """What a node, by its number, is made of."""
+        match self._nodes[place]:
+            case Conjunction(literals):
+                return literals
+            case Choice(condition, then, otherwise):
+                return condition, then, otherwise
+            case Variable():
+                return ()
 
     def value(self, roots: Sequence[Literal], true: set[Literal]) -> list[bool]:
         """The values of terms when exactly the variables in ``true`` are."""

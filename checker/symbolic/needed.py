@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from slotproof.checker.symbolic.asking import is_trivial, questions
-from slotproof.checker.symbolic.booleans import TRUE, Literal
+from slotproof.checker.symbolic.asking import Asked, can_be
+from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.relation import Move
 from slotproof.checker.symbolic.safety import Safety
 from slotproof.checker.symbolic.solving import Budget, Formulas
-from slotproof.checker.symbolic.strengthening import Asked, Step, moves_of, of_lemmas
+from slotproof.checker.symbolic.strengthening import Step, before_step, ends_well, moves_of, of_lemmas
 
 CONFLICTS = 100_000
 """Conflicts that a question may cost before it is called hard: some seconds, up to half a minute."""
@@ -63,6 +64,7 @@ class _Search:
         self._question, self._asked, self._budget = question, asked, budget
         made = self._made = question.relation
         self._formulas = Formulas(made.booleans)
+        self._can_be = partial(can_be, self._formulas, budget, asked)
         self._true = {name: made.holds_in(name, made.before) for name in lemmas}
         self._moves = moves_of(made)
         self._lost: set[str] = set()
@@ -73,12 +75,12 @@ class _Search:
         self._steps = {m.number: self._step(m) for m in self._moves}
 
     def _step(self, move: Move) -> Step:
-        here = [self._question.valid, self._made.valid(self._made.moves), move.chosen]
+        here = before_step(self._question, move)
         return Step(self._made, move, here, self._formulas, self._budget, self._asked, None)
 
     def invariant(self) -> Invariant | None:
         """What ``show`` says."""
-        if self._begins("an initial action fails", [self._question.start.error]):
+        if self._can_be("an initial action fails", [self._question.start.error]):
             return None
         while True:
             try:
@@ -108,9 +110,8 @@ class _Search:
         return True
 
     def _breaks(self, name: str, move: Move) -> list[Literal]:
-        result, made = move.result, self._made
-        after = made.holds_in(name, made.stored_of(result.after))
-        return [result.enabled, result.error ^ 1, made.booleans.any(result.crashes.values()) ^ 1, after ^ 1]
+        after = self._made.holds_in(name, self._made.stored_of(move.result.after))
+        return [*ends_well(self._made, move), after ^ 1]
 
     def _excluded(
         self, move: Move, about: str, wanted: Sequence[Literal], lemma: str | None = None
@@ -141,16 +142,10 @@ class _Search:
             if holds:
                 continue
             false = self._made.holds_in(name, started) ^ 1
-            if not self._begins(f"{name} at the start", [self._question.start.possible, false]):
+            if not self._can_be(f"{name} at the start", [self._question.start.possible, false]):
                 return name
             self._lost.add(name)
         return None
-
-    def _begins(self, about: str, conditions: Sequence[Literal]) -> bool:
-        if is_trivial(conditions):
-            return False
-        self._asked(about)
-        return bool(questions(self._formulas, self._budget, conditions).ask(TRUE, ()).possible)
 
     def _made_of_needed(self) -> Invariant:
         """The invariant of those that the answers rest on; a lemma may have been taken and not be used."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal as Word
 
+from slotproof.checker.symbolic.asking import Asked
 from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.engine import Progress, Report, check_bounded
 from slotproof.checker.symbolic.induction import find_depth
@@ -22,7 +23,7 @@ from slotproof.checker.symbolic.proof import Invariant, NotConverged, Proof, Sta
 from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.checker.symbolic.solving import Budget, Stopped, satisfiable, until_interrupted
-from slotproof.checker.symbolic.strengthening import Asked, Lemmas, strengthen
+from slotproof.checker.symbolic.strengthening import Lemmas, strengthen
 from slotproof.checker.verdict import Coverage, Holds, Limits, Unknown, Verdict
 from slotproof.model.language.ir import Property
 from slotproof.model.language.program import Program
@@ -160,7 +161,6 @@ class _Search:
         if not self._helped.lemmas:
             return None
         own = [p.name for p in self._properties(question) if p.over == "state"]
-        of_states = bool(own)
         in_order = sorted(self._helped.lemmas, key=lambda name: name in self._helped.costly)
         names = dict.fromkeys([*in_order, *own])
         needed = needed_lemmas(question, list(names), self._budget, self._asked)
@@ -169,7 +169,7 @@ class _Search:
         for found in self._kept_lemmas(question):
             self._found = found
             shown = found.show(question)
-            if shown is None and of_states:
+            if shown is None and own:
                 shown = strengthen(question, found.kept, self._budget, self._asked, found).invariant
             if shown is not None:
                 return shown

@@ -11,11 +11,11 @@ Flanagan and Leino: Houdini, an annotation assistant for ESC/Java, FME 2001, fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from slotproof.checker.symbolic.asking import Questions, Reply, is_trivial, questions
+from slotproof.checker.symbolic.asking import Asked, Questions, Reply, can_be, is_trivial, questions
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Choice, Conjunction, Literal, Variable
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.relation import Move, Relation
@@ -28,9 +28,6 @@ hard for whoever checks the certificate, whose solver may be slower."""
 
 SOME = 20_000
 """Conflicts that it may cost to show a fact on the way: some seconds."""
-
-Asked = Callable[[str], None]
-"""Called before each question, with what it is about."""
 
 
 @dataclass(slots=True)
@@ -82,9 +79,10 @@ class Lemmas:
         self._granted = granted
         made = self._made = question.relation
         self._formulas = Formulas(made.booleans)
+        self._can_be = partial(can_be, self._formulas, budget, self._asked)
         self._true = {name: made.holds_in(name, made.before) for name in names}
         self._after: dict[tuple[str, int], Literal] = {}
-        self._errs = self._begins("an initial action fails", [question.start.error])
+        self._errs = self._can_be("an initial action fails", [question.start.error])
         self.kept: tuple[str, ...] = () if self._errs else tuple(names)
         self.lost: dict[str, str] = {}
         self._steps: dict[int, Step] = {}
@@ -115,7 +113,7 @@ class Lemmas:
         self._leave_out(
             name
             for name in self._open()
-            if self._begins(f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1])
+            if self._can_be(f"{name} at the start", [start.possible, self._made.holds_in(name, started) ^ 1])
         )
         # What small actions break is left out before the large ones are asked about.
         moves = moves_of(self._made)
@@ -130,7 +128,7 @@ class Lemmas:
         """The questions about an action from a state in which the lemmas hold that are kept now."""
         step = self._steps.get(move.number)
         if step is None:
-            here = [self._question.valid, *self.known(), self._made.valid(self._made.moves), move.chosen]
+            here = [*before_step(self._question, move), *self.known()]
             before = None if self._granted is None else self._granted._step(move)
             step = Step(self._made, move, here, self._formulas, self._budget, self._asked, before)
             self._steps[move.number] = step
@@ -138,14 +136,14 @@ class Lemmas:
 
     def _breaks(self, move: Move) -> bool:
         """Whether the action breaks a lemma; those that it breaks are left out then."""
-        result, b = move.result, self._made.booleans
-        steps = [result.enabled, result.error ^ 1, b.any(result.crashes.values()) ^ 1]
         step = self._step(move)
         lost = [
             name
             for name in self._open()
             if step.possible(
-                f"{name} after {move.action.name}", [*steps, self._holds_after(name, move) ^ 1], (name,)
+                f"{name} after {move.action.name}",
+                [*ends_well(self._made, move), self._holds_after(name, move) ^ 1],
+                (name,),
             )
         ]
         self._leave_out(lost, move.action.name)
@@ -163,14 +161,6 @@ class Lemmas:
             self.lost[name] = action
             self._steps.clear()  # it may have been used
         self.kept = tuple(n for n in self.kept if n not in self.lost)
-
-    def _begins(self, about: str, conditions: Sequence[Literal]) -> bool:
-        """Whether terms can be true together, asked by itself."""
-        if is_trivial(conditions):
-            return False
-        self._asked(about)
-        reply = questions(self._formulas, self._budget, conditions).ask(TRUE, ())
-        return bool(reply.possible)
 
 
 class Step:
@@ -277,6 +267,18 @@ def moves_of(made: Relation) -> list[Move]:
 
     able = (m for m in made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
     return sorted(able, key=size)
+
+
+def before_step(question: Safety, move: Move) -> list[Literal]:
+    """That the variables stand for a state and a step of this action."""
+    made = question.relation
+    return [question.valid, made.valid(made.moves), move.chosen]
+
+
+def ends_well(made: Relation, move: Move) -> list[Literal]:
+    """That an action happens and leads to a state."""
+    result = move.result
+    return [result.enabled, result.error ^ 1, made.booleans.any(result.crashes.values()) ^ 1]
 
 
 def of_lemmas(

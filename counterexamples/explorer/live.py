@@ -16,7 +16,7 @@ from slotproof.counterexamples.rerun import Rerun, begun, parsed
 from slotproof.counterexamples.story import values_of
 from slotproof.counterexamples.verify import call
 from slotproof.model.language.columns import Valuation
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import Program, no_crash
 
 Build = Callable[[str], tuple[Program, tuple[int, ...]]]
 
@@ -124,7 +124,7 @@ class Ground:
         return [
             (VIOLATION, "the next violation"),
             *((p.name, f"a violation of {p.name}") for p in program.properties),
-            *((f"no-crash-{c}", f"the crash {c}") for c in program.crashes),
+            *((no_crash(c), f"the crash {c}") for c in program.crashes),
             *((w.name, f"the witness {w.name}") for w in program.witnesses),
         ]
 

@@ -19,7 +19,7 @@ from slotproof.counterexamples.verify import (
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError, NotEnabled
 from slotproof.model.language.interpreter import Interpreter
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import NO_CRASH, Program, no_crash
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ def _start(file: TraceFile, program: Program, interpreter: Interpreter) -> tuple
 def _end(file: TraceFile, program: Program, interpreter: Interpreter, walk: Walk) -> str:
     """Whether the present model's end of these steps still shows what the file says."""
     name = file.property
-    if name.startswith("no-crash-"):
-        still = walk.crash is not None and name == f"no-crash-{walk.crash}"
+    if name.startswith(NO_CRASH):
+        still = walk.crash is not None and name == no_crash(walk.crash)
     elif name in [p.name for p in program.properties] and walk.crash is None:
         try:
             still = not all(conjuncts(trace_of(walk, name), program, interpreter))

@@ -27,7 +27,7 @@ from slotproof.counterexamples.words import declared, place, sentence, told
 from slotproof.model.language.columns import Valuation, decode
 from slotproof.model.language.errors import Site
 from slotproof.model.language.interpreter import Interpreter
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, NO_CRASH, Program, no_crash
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class Teller:
             "place": "",
         }
         stuck = "Something can happen in every state that is not final."
-        found["deadlock"] = {"meaning": stuck, "place": ""}
+        found[DEADLOCK] = {"meaning": stuck, "place": ""}
         return found
 
     def _words(self, name: str, why: Sequence[str]) -> list[tuple[str, str]]:
@@ -302,23 +302,23 @@ class Teller:
         if finding is None:
             return None
         name = finding.property
-        short = "no-crash" if name.startswith("no-crash-") else name
+        short = "no-crash" if name.startswith(NO_CRASH) else name
         at = len(positions) - 1
         why: list[str] = []
         fair: list[str] = []
-        if finding.kind == "violation" and walk.loop is None and name != "deadlock":
+        if finding.kind == "violation" and walk.loop is None and name != DEADLOCK:
             at = next((i for i, p in enumerate(positions) if p.false(short)), at)
             why = positions[at].why(short, finding.part)
         elif finding.kind == "violation" and walk.loop is not None:
             why, fair = lasso_reasons(trace_of(walk, name), self.program, self.interpreter)
-        elif name == "deadlock":
+        elif name == DEADLOCK:
             why = [f"{c.action}: {b.text} is false" for c in following[-1] for b in c.blocked[:1]]
         elif finding.kind == "witness":
             why = self._witnessed(name, walk.states[-1])
         traced = finding.kind == "violation" and walk.loop is None and at > 0
         died = positions[at].crash if finding.kind == "violation" and short != "no-crash" else ""
         also = {
-            f"no-crash-{p.crash}" if j.name == "no-crash" else j.name: i
+            no_crash(p.crash) if j.name == "no-crash" else j.name: i
             for i, p in reversed(list(enumerate(positions)))
             for j in p.judgements
             if j.status == "false" and j.name != short and not (died and j.name == "no-crash")
@@ -366,11 +366,11 @@ class Teller:
         for position in positions:
             for judged in position.judgements:
                 if judged.status == "false":
-                    name = f"no-crash-{position.crash}" if judged.name == "no-crash" else judged.name
+                    name = no_crash(position.crash) if judged.name == "no-crash" else judged.name
                     return Finding(name, judged.parts[0].text if judged.parts else "")
         stuck = walk.crash is None and not any(c.enabled for c in following[-1])
         if stuck and not self.interpreter.final(walk.states[-1]):
-            return Finding("deadlock", "")
+            return Finding(DEADLOCK, "")
         return None
 
 

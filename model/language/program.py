@@ -16,9 +16,13 @@ DEADLOCK = "deadlock"
 """The property that a state without successors violates, unless the system calls it final."""
 
 
+NO_CRASH = "no-crash-"
+"""What the name of a property about a crash begins with; its cause follows."""
+
+
 def no_crash(cause: str) -> str:
     """The property that a crash with this cause violates."""
-    return f"no-crash-{cause}"
+    return f"{NO_CRASH}{cause}"
 
 
 @dataclass(frozen=True, slots=True)

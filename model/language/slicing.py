@@ -41,12 +41,9 @@ from slotproof.model.language.ir import (
     Write,
     subexpressions,
 )
-from slotproof.model.language.program import Program
+from slotproof.model.language.program import DEADLOCK, Program
 from slotproof.model.language.types import BoolType
 from slotproof.model.language.walk import expressions_of, statements_of
-
-DEADLOCK = "deadlock"
-NO_CRASH = "no-crash-"
 
 
 @dataclass(frozen=True, slots=True)
