@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,10 +58,10 @@ def conform(
 ) -> int:
     """Walk through the model at random and drive an implementation along, comparing after each step.
 
-    The steps are shared among the scenarios. At a difference a shortest way to one is printed; where
-    there are too many ways to go through, a short one, and that it is no more than that. With --on sglang
-    DIR holds the release as 'pip install --no-deps --target DIR sglang==X' lays it; the model's steps
-    that are not driven there are named.
+    The steps are shared among the scenarios that are driven. At a difference a shortest way to one is
+    printed; where there are too many ways to go through, a short one, and that it is no more than that.
+    With --on sglang DIR holds the release as 'pip install --no-deps --target DIR sglang==X' lays it; the
+    model's steps that are not driven there are named.
 
     Exit status: 0 if there is no difference, 1 if there is one, 4 if the harness around real code failed.
     """
@@ -74,16 +75,19 @@ def conform(
     for name in scenarios:
         one_of("scenario", name, SCENARIOS, "slotproof list scenarios")
     chosen = list(scenarios or SCENARIOS)
-    shares = {
-        name: steps // len(chosen) + (i < steps % len(chosen)) for i, name in enumerate(chosen) if i < steps
-    }
     if on == REAL:
         from slotproof.checker.commands.real import conform_on_sglang
 
-        return conform_on_sglang(release_name, folder, fetch, shares, seed, full)
+        return conform_on_sglang(release_name, folder, fetch, chosen, steps, seed, full)
     if folder is not None or fetch is not None:
         raise UsageProblem("--sglang and --fetch are for --on sglang; add it, or leave them out")
-    return _on_reference(release_name, shares, seed, full)
+    return _on_reference(release_name, shares_of(steps, chosen), seed, full)
+
+
+def shares_of(steps: int, scenarios: Sequence[str]) -> dict[str, int]:
+    """How many of the steps each scenario gets; one that gets none is left out."""
+    each, rest = divmod(steps, len(scenarios))
+    return {name: each + (i < rest) for i, name in enumerate(scenarios) if i < steps}
 
 
 def _on_reference(release_name: str, shares: dict[str, int], seed: int, full: bool) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from slotproof.checker.commands.conform import how_short
+from slotproof.checker.commands.conform import how_short, shares_of
 from slotproof.checker.usage import UsageProblem
 
 
@@ -39,10 +39,17 @@ def replay_on_sglang(trace: Path, folder: Path | None, fetched: str | None) -> i
 
 
 def conform_on_sglang(
-    release: str, folder: Path | None, fetched: str | None, shares: Mapping[str, int], seed: int, full: bool
+    release: str,
+    folder: Path | None,
+    fetched: str | None,
+    scenarios: Sequence[str],
+    steps: int,
+    seed: int,
+    full: bool,
 ) -> int:
-    """Drive walks of each scenario's model on the release in a folder: ``shares`` says how many steps."""
+    """Drive walks of the scenarios' models on the release in a folder, so many steps in all."""
     from slotproof.counterexamples.replay.sglang.folder import version_of
+    from slotproof.counterexamples.replay.sglang.limits import never_walked
     from slotproof.counterexamples.replay.sglang.parent import HARNESS, HarnessError, run_jobs
 
     place = _folder(folder, fetched)
@@ -51,9 +58,16 @@ def conform_on_sglang(
         raise UsageProblem(
             f"{place}: holds SGLang {version}; give a folder with {release}, or --release {version}"
         )
+    reasons = {name: never_walked(name, release) for name in scenarios}
+    driven = [name for name, reason in reasons.items() if reason is None]
+    for name, reason in reasons.items():
+        if reason is not None:
+            click.echo(f"{name} on sglang {version}: not driven: {reason}")
+    if not driven:
+        raise UsageProblem(f"nothing to walk through on real code of {release}; use --on reference")
     jobs = [
-        {"kind": "walks", "scenario": name, "steps": steps, "seed": seed, "full": full}
-        for name, steps in shares.items()
+        {"kind": "walks", "scenario": name, "steps": share, "seed": seed, "full": full}
+        for name, share in shares_of(steps, driven).items()
     ]
     worst = 0
     try:

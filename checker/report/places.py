@@ -20,6 +20,7 @@ from slotproof.counterexamples.trace import Step, Trace
 from slotproof.counterexamples.verify import verify
 from slotproof.model.language.errors import Site
 from slotproof.model.language.program import Program
+from slotproof.model.language.source import definitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +78,16 @@ def _site(cell: Cell) -> Site:
 def _function_site(function: Callable[..., Any]) -> Site:
     """The line of ``def``; a function's code begins at its first decorator."""
     code = function.__code__
-    for node in ast.walk(_tree(code.co_filename)):
-        if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if first == code.co_firstlineno:
-                return Site(code.co_filename, node.lineno)
-    return Site(code.co_filename, code.co_firstlineno)
+    node = definitions("".join(_lines(code.co_filename))).get(code.co_firstlineno)
+    return Site(code.co_filename, code.co_firstlineno if node is None else node.lineno)
+
+
+def _lines(file: str) -> list[str]:
+    return linecache.getlines(os.path.realpath(file))
 
 
 def _tree(file: str) -> ast.Module:
-    return _parsed("".join(linecache.getlines(os.path.realpath(file))))
+    return _parsed("".join(_lines(file)))
 
 
 @cache

@@ -405,13 +405,15 @@ def digest(content: Any) -> str:
             parts.append(name)
             for attribute in attributes:
                 feed(getattr(item, attribute))
-        elif isinstance(item, Site):
-            parts.append(item.text.encode())
         elif isinstance(item, tuple):
             parts.append(b"(")
             for x in item:
                 feed(x)
             parts.append(b")")
+        elif kind is int or kind is str:
+            parts.append(repr(item).encode() + b";")
+        elif isinstance(item, Site):
+            parts.append(item.text.encode())
         elif is_dataclass(item) and not isinstance(item, type):
             names_of[kind] = kind.__name__.encode(), tuple(f.name for f in fields(item))
             feed(item)

@@ -9,8 +9,8 @@ import inspect
 import io
 import linecache
 import os
-import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Any, get_type_hints
 
 from slotproof.model.language.errors import FileChanged, LanguageError, Site
@@ -53,6 +53,34 @@ def no_type(error: Exception) -> str:
     return f"an annotation is no type ({type(error).__name__}: {said}); write a type of the language"
 
 
+@lru_cache(maxsize=256)
+def definitions(text: str) -> Mapping[int, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a file by their first lines, decorators among them; none if it is no Python."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return {}
+    return {
+        min([node.lineno, *(d.lineno for d in node.decorator_list)]): node
+        for node in _statements(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements in a tree, and not their expressions, which are most of it."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(tree, name, ()):
+            if isinstance(node, ast.stmt):
+                yield node
+            yield from _statements(node)
+
+
+@cache
+def _real_path(file: str) -> str:
+    return os.path.realpath(file)
+
+
 class Source:
     """The text of one function of the language; ``FileChanged`` if its file has changed meanwhile."""
 
@@ -60,41 +88,36 @@ class Source:
         self.function = function
         self.name = function.__name__
         self._hints: dict[str, Any] | None = None
-        self.file = os.path.realpath(function.__code__.co_filename)
+        self.file = _real_path(function.__code__.co_filename)
         if _has_changed(self.file):
             raise FileChanged(
                 "the file has changed since this run read it; run the command again",
                 Site(self.file, function.__code__.co_firstlineno),
             )
-        try:
-            lines, start = inspect.getsourcelines(function)
-        except (OSError, TypeError):
+        code = inspect.unwrap(function).__code__
+        linecache.checkcache(code.co_filename)
+        self._lines = linecache.getlines(code.co_filename, function.__globals__)
+        trees = definitions("".join(self._lines))
+        if not self._lines:
             raise LanguageError(
                 f"{self.name}: its source cannot be read; write it in a file",
                 Site(self.file, function.__code__.co_firstlineno),
-            ) from None
-        self._offset = start - 1
-        text = textwrap.dedent("".join(lines))
-        self._lines = text.split("\n")
-        self._indent = len(lines[0].rstrip("\n")) - len(self._lines[0])
-        try:
-            tree = ast.parse(text)
-        except SyntaxError:
-            tree = ast.Module([], [])
-        if not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
-            line = start - 1 + (tree.body[0].lineno if tree.body else 1)
+            )
+        tree = trees.get(code.co_firstlineno)
+        if not isinstance(tree, ast.FunctionDef) or tree.name != code.co_name:
+            line = code.co_firstlineno if tree is None else tree.lineno
             raise LanguageError(
                 f"{self.name} is no plain function; write 'def {self.name}(…):'", Site(self.file, line)
             )
-        self.tree: ast.FunctionDef = tree.body[0]
+        self.tree = tree
 
     def site(self, node: ast.AST) -> Site:
         """Where a node stands, with the source of the node itself."""
-        line = getattr(node, "lineno", 1) + self._offset
+        line: int = getattr(node, "lineno", 1)
         if not isinstance(node, ast.expr):
             return Site(self.file, line, linecache.getline(self.file, line).strip())
-        before = self._lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace")
-        return Site(self.file, line, ast.unparse(node), self._indent + len(before) + 1)
+        before = self._lines[line - 1].encode()[: node.col_offset].decode(errors="replace")
+        return Site(self.file, line, ast.unparse(node), len(before) + 1)
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -108,10 +131,8 @@ class Source:
         return self.tree.body[1:] if documented else self.tree.body
 
     def numbered(self) -> ast.FunctionDef:
-        """The tree by itself, with the line numbers of the file."""
-        tree = copy.deepcopy(self.tree)
-        ast.increment_lineno(tree, self._offset)
-        return tree
+        """A copy of the tree, to be changed."""
+        return copy.deepcopy(self.tree)
 
     def hints(self) -> dict[str, Any]:
         """The annotations of parameters and result, evaluated once."""

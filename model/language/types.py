@@ -232,6 +232,10 @@ class RecordType:
     cls: type[Any]
     fields: tuple[FieldType, ...]
 
+    def __hash__(self) -> int:
+        """Of the class alone: a system has one type for it, and the fields go deep."""
+        return hash(self.cls)
+
     def field(self, name: str) -> FieldType | None:
         """The field of that name, if there is one."""
         return next((f for f in self.fields if f.name == name), None)

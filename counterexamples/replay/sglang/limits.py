@@ -40,3 +40,8 @@ def out_of_reach(setting: Setting) -> str | None:
     if setting.property == "right-adapter" and background and cleared:
         return STREAMS
     return None
+
+
+def never_walked(scenario: str, release: str) -> str | None:
+    """Why no walk through a scenario can be driven on a release's code, whatever its sizes."""
+    return out_of_reach(Setting(scenario, release, {}, {}))

@@ -9,14 +9,13 @@ from click.testing import CliRunner
 
 from slotproof.checker.cli import main
 from slotproof.counterexamples.replay.sglang import folder as folders
+from slotproof.counterexamples.replay.sglang import limits
 from slotproof.properties import SCENARIOS
 from tests.counterexamples.sglang.conftest import Jobs, Releases
 from tests.counterexamples.sglang.folders import make_release
 
 DEEP = ("0.5.12.post1", "0.5.16", "0.5.19", "0.5.20", "0.5.23")
 STEPS = 2_000
-COLLECTIVE = ("idle-rank", "0.5.23")
-"""Not driven: from 0.5.21 on ranks exchange adapter ids."""
 
 
 def walks(scenario: str, steps: int, seed: int = 0) -> dict[str, object]:
@@ -55,6 +54,20 @@ def test_the_command_walks_and_tells_what_is_not_driven(release_folder: Releases
     assert told[1].endswith("(not driven: prompts with several samples)")
 
 
+def test_steps_of_a_scenario_that_is_not_driven_go_to_the_others(release_folder: Releases) -> None:
+    """From 0.5.21 on ranks exchange adapter ids; all the steps that were asked for are walked, or none."""
+    conform = ["conform", "--release", "0.5.23", "--on", "sglang", "--sglang", str(release_folder("0.5.23"))]
+    idle = "--scenario=idle-rank"
+    run = CliRunner().invoke(main, [*conform, "--steps", "12", idle, "--scenario=overlap-cancel"])
+    assert run.exit_code == 0, run.output
+    first, second = run.output.splitlines()
+    assert first == f"idle-rank on sglang 0.5.23: not driven: {limits.COLLECTIVES}"
+    assert second.startswith("overlap-cancel on sglang 0.5.23: 12 steps")
+    run = CliRunner().invoke(main, [*conform, "--steps", "12", idle])
+    assert run.exit_code == 2
+    assert run.output.splitlines()[-1].endswith("use --on reference")
+
+
 @pytest.mark.deep
 def test_a_seed_that_found_what_the_harness_foresaw(done: Jobs) -> None:
     """An end by length that the model names where no token is due, at a piece of a prompt or in a part of an
@@ -67,8 +80,8 @@ def test_a_seed_that_found_what_the_harness_foresaw(done: Jobs) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("name", DEEP)
 def test_many_walks_show_no_difference(name: str, done: Jobs) -> None:
-    """2,000 steps a release, over all scenarios."""
-    chosen = [scenario for scenario in SCENARIOS if (scenario, name) != COLLECTIVE]
+    """2,000 steps a release, over all scenarios that are driven."""
+    chosen = [scenario for scenario in SCENARIOS if limits.never_walked(scenario, name) is None]
     found = done(name, *(walks(scenario, STEPS // len(chosen) + 1) for scenario in chosen))
     for one in found:
         assert one["difference"] is None, (one["scenario"], one["difference"], one["path"])
