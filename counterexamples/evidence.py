@@ -122,11 +122,11 @@ class Evidence:
                 return of[0].bit_count()
             case ir.Wrap():
                 item = e.type.item if isinstance(e.type, OptionalType) else e.type
-                return of[0] - (item.low if isinstance(item, IntType) else 0) + 1
+                return of[0] - item.low + 1
             case ir.Unwrap():
                 if of[0] == 0:
                     raise ModelError("an empty optional is read", self.program.sites[e.site])
-                return of[0] - 1 + (e.type.low if isinstance(e.type, IntType) else 0)
+                return of[0] - 1 + e.type.low
             case ir.Checked() | ir.Retyped():
                 return of[0]
         raise NotImplementedError(f"evidence: no meaning for {type(e).__name__}")
@@ -136,7 +136,7 @@ class Evidence:
         indices = [self.value(i, local) for i in e.indices]
         at = [i.value for i in indices]
         code = self.states[e.root][column.offset + _flat(at, column.dims)]
-        value = code + (column.type.low if isinstance(column.type, IntType) else 0)
+        value = code + column.type.low
         where = f"{e.root}: " if self._rooted else ""
         fact = f"{where}{cell(column, at)} = {shown(column.type, value)}"
         return Found(value, _joined(*(i.facts for i in indices), (fact,)))
@@ -291,7 +291,7 @@ def different_cells(
     column: Column, left: Sequence[int], right: Sequence[int]
 ) -> Iterator[tuple[str, str, str]]:
     """The cells of a column in which two states differ, of the column's codes: name and both values."""
-    low = column.type.low if isinstance(column.type, IntType) else 0
+    low = column.type.low
     for place, (one, other) in enumerate(zip(left, right, strict=True)):
         if one != other:
             indices: list[int] = []
@@ -303,7 +303,7 @@ def different_cells(
 
 def shown(type_: ScalarType, value: int) -> str:
     """A value, as the IR represents it, in a person's words."""
-    return in_words(type_.decode(value - (type_.low if isinstance(type_, IntType) else 0)))
+    return in_words(type_.decode(value - type_.low))
 
 
 def _flat(indices: Sequence[int], dims: Sequence[int]) -> int:

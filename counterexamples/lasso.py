@@ -17,7 +17,6 @@ from slotproof.model.language.columns import Valuation
 from slotproof.model.language.interpreter import Interpreter, decoded
 from slotproof.model.language.ir import FairSets, Local, Progress
 from slotproof.model.language.program import Program
-from slotproof.model.language.types import IntType
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,5 +170,5 @@ class _Offers:
 
 def every(parameters: Sequence[Local]) -> Iterator[tuple[int, ...]]:
     """Every combination of values, as the IR represents them, the first parameter varying slowest."""
-    lows = [p.type.low if isinstance(p.type, IntType) else 0 for p in parameters]
+    lows = [p.type.low for p in parameters]
     yield from product(*(range(low, low + p.type.size) for low, p in zip(lows, parameters, strict=True)))

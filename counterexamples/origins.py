@@ -17,7 +17,7 @@ from slotproof.model.language import ir
 from slotproof.model.language.columns import Column, Valuation, decode
 from slotproof.model.language.errors import ModelError
 from slotproof.model.language.program import Program
-from slotproof.model.language.types import IntType, SetType
+from slotproof.model.language.types import SetType
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class Flow(Evidence):
             facts += self.written[at]
         elif not column.output:
             facts += (str(at),)
-        return Found(code + _low(column), tuple(dict.fromkeys(facts)))
+        return Found(code + column.type.low, tuple(dict.fromkeys(facts)))
 
     def _write(self, statement: ir.Write, local: dict[str, Found], because: Facts) -> None:
         column = self.program.columns[statement.column]
         found = self.value(statement.value, local)
         at, facts = self._place(column, statement.indices, local)
-        self.after[at] = found.value - _low(column)
+        self.after[at] = found.value - column.type.low
         self.written[at] = tuple(dict.fromkeys((*because, *facts, *found.facts)))
 
     def _called(self, e: ir.Call | ir.Decide) -> int:
@@ -181,7 +181,3 @@ def _path(program: Program, number: int) -> str:
         indices.insert(0, index)
     name = column.name.partition("[#]")[0].removesuffix(".len")
     return cell(replace(column, name=name), indices)
-
-
-def _low(column: Column) -> int:
-    return column.type.low if isinstance(column.type, IntType) else 0

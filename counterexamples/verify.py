@@ -16,7 +16,7 @@ from slotproof.model.language.errors import ModelError, NotEnabled, Site
 from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.ir import Action
 from slotproof.model.language.program import DEADLOCK, NO_CRASH, Program, no_crash
-from slotproof.model.language.types import IntType, ScalarType
+from slotproof.model.language.types import ScalarType
 from slotproof.model.near import near_or_all
 
 
@@ -67,7 +67,7 @@ def action_index(program: Program, name: str) -> int:
 
 
 def _number(type_: ScalarType, value: object) -> int:
-    return type_.encode(value) + (type_.low if isinstance(type_, IntType) else 0)
+    return type_.encode(value) + type_.low
 
 
 def _check_start(trace: Trace, program: Program, interpreter: Interpreter) -> None:

@@ -200,7 +200,7 @@ class _Writer:
                 return str(self.bound[e.name]) if e.name in self.bound else _name(e)
             case Read():
                 column = self.program.columns[e.column]
-                low = column.type.low if isinstance(column.type, IntType) else 0
+                low = column.type.low
                 return _shifted(f"s[{self._cell(column, e.indices)}]", low)
             case Table():
                 return f"{e.values!r}[{_linear(map(self._expr, e.indices), e.dims, 0)}]"
@@ -230,9 +230,9 @@ class _Writer:
             case Wrap():
                 return self._wrap(e)
             case Unwrap():
-                return _shifted(f"some({self._expr(e.item)})", _low(e.type))
+                return _shifted(f"some({self._expr(e.item)})", e.type.low)
             case Checked():
-                low, high = _low(e.type), _low(e.type) + e.type.size - 1
+                low, high = e.type.low, e.type.high
                 return f"inside({self._expr(e.item)}, {low}, {high})"
             case Retyped():
                 return self._expr(e.item)
@@ -248,7 +248,7 @@ class _Writer:
         inner, item = e.type.item, self._expr(e.item)
         if e.site is not None and isinstance(inner, IntType):
             item = f"inside({item}, {inner.low}, {inner.high})"
-        return _shifted(item, 1 - _low(inner))
+        return _shifted(item, 1 - inner.low)
 
     def _call(self, number: int, arguments: Sequence[Expr]) -> str:
         return f"f{number}({', '.join(['s', *map(self._expr, arguments)])})"
@@ -272,12 +272,8 @@ def _name(local: Local) -> str:
     return "v_" + re.sub(r"\W", "_", local.name)
 
 
-def _low(type_: ScalarType) -> int:
-    return type_.low if isinstance(type_, IntType) else 0
-
-
 def _values(type_: ScalarType) -> range:
-    return range(_low(type_), _low(type_) + type_.size)
+    return range(type_.low, type_.high + 1)
 
 
 def _shifted(text: str, by: int) -> str:

@@ -25,7 +25,6 @@ from slotproof.checker.explicit.failing import Failing, locals_of
 from slotproof.checker.explicit.registers import BUCKET
 from slotproof.checker.explicit.statements import Statements
 from slotproof.model.language.ir import Action, Conjunct
-from slotproof.model.language.types import IntType
 
 HASH = """define internal i64 @mix(i64 %a, i64 %b) alwaysinline nounwind {
   %x = zext i64 %a to i128
@@ -142,7 +141,7 @@ class ActionFunction:
             self._step()
             return
         parameter = self.action.parameters[bound]
-        low = parameter.type.low if isinstance(parameter.type, IntType) else 0
+        low = parameter.type.low
         code = asm.variable()
         with asm.loop(parameter.type.size, code) as following:
             asm.store(asm.get(f"add i64 {asm.load(code)}, {low}"), emitter.variable(parameter))
@@ -173,7 +172,7 @@ class ActionFunction:
         number = str(self.number << LABEL_BITS)
         factor = 1
         for p in reversed(self.action.parameters):
-            low = p.type.low if isinstance(p.type, IntType) else 0
+            low = p.type.low
             code = asm.get(f"sub i64 {asm.load(self.emitter.variable(p))}, {low}")
             number = asm.get(f"add i64 {number}, {asm.get(f'mul i64 {code}, {factor}')}")
             factor *= p.type.size

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from slotproof.model.language.ir import Action, Property
 from slotproof.model.language.program import Program
-from slotproof.model.language.types import IntType
 
 CURRENT = 0  # the state that is expanded or checked: its number in the store
 DEPTH = 1  # the depth of the state that is checked
@@ -106,7 +105,7 @@ def arguments_of(action: Action, number: int) -> tuple[int, ...]:
     values = []
     for p in reversed(action.parameters):
         number, code = divmod(number, p.type.size)
-        values.append(code + p.type.low if isinstance(p.type, IntType) else code)
+        values.append(code + p.type.low)
     return tuple(reversed(values))
 
 

@@ -166,7 +166,7 @@ class Expressions:
                 return asm.load(self.variable(e))
             case Read():
                 code = self._read(e)
-                return self._plus(code, e.type.low) if isinstance(e.type, IntType) else code
+                return self._plus(code, e.type.low)
             case Table():
                 cell = self._linear(e.indices, e.dims)
                 return asm.load(asm.at(self.unit.table(e.values), cell), constant=True)
@@ -191,10 +191,10 @@ class Expressions:
             case Unwrap():
                 code = self.number(e.item)
                 self.error_if(asm.get(f"icmp eq i64 {code}, 0"), e.site)
-                return self._plus(code, (e.type.low if isinstance(e.type, IntType) else 0) - 1)
+                return self._plus(code, e.type.low - 1)
             case Checked():
                 value = self.number(e.item)
-                low, high = (e.type.low, e.type.high) if isinstance(e.type, IntType) else (0, e.type.size - 1)
+                low, high = e.type.low, e.type.high
                 self._inside(value, low, high, e.site)
                 return value
             case Retyped():

@@ -45,7 +45,8 @@ def interval(expression: Expr) -> tuple[int, int]:
     assert isinstance(type_, IntType)
     if not isinstance(expression, Arithmetic):
         return type_.low, type_.high
-    (a, b), (c, d) = _bounds(expression.left), _bounds(expression.right)
+    left, right = expression.left.type, expression.right.type
+    (a, b), (c, d) = (left.low, left.high), (right.low, right.high)
     match expression.operator:
         case "+":
             return a + c, b + d
@@ -58,16 +59,11 @@ def interval(expression: Expr) -> tuple[int, int]:
             return type_.low, type_.high
 
 
-def _bounds(expression: Expr) -> tuple[int, int]:
-    type_ = expression.type
-    return (type_.low, type_.high) if isinstance(type_, IntType) else (0, type_.size - 1)
-
-
 def overflows(expression: Expr) -> bool:
     """Whether a sum, difference or product can leave the numbers that engines compute with."""
     if isinstance(expression, Fold):
         count = source_size(expression)
-        low, high = _bounds(expression.body)
+        low, high = expression.body.type.low, expression.body.type.high
         return expression.kind == "sum" and (low * count < WIDE.low or high * count > WIDE.high)
     if not isinstance(expression, Arithmetic):
         return False

@@ -26,7 +26,6 @@ from slotproof.model.language.errors import LanguageError
 from slotproof.model.language.ir import Action, FairSets, Local, Progress
 from slotproof.model.language.layout import Layout, layout_of
 from slotproof.model.language.program import Program
-from slotproof.model.language.types import IntType
 
 T = TypeVar("T")
 
@@ -71,11 +70,7 @@ def _few(found: list[T], what: str) -> list[T]:
 
 
 def _values(parameters: Sequence[Local]) -> list[tuple[int, ...]]:
-    return list(product(*(range(_low(p), _low(p) + p.type.size) for p in parameters)))
-
-
-def _low(local: Local) -> int:
-    return local.type.low if isinstance(local.type, IntType) else 0
+    return list(product(*(range(p.type.low, p.type.high + 1) for p in parameters)))
 
 
 def judgement(program: Program) -> Code:
@@ -133,7 +128,7 @@ def _fair(unit: Unit, number: int, action: Action) -> str:
         size = parameter.type.size
         code = asm.get(f"urem i64 {rest}, {size}")
         rest = asm.get(f"udiv i64 {rest}, {size}")
-        asm.store(asm.get(f"add i64 {code}, {_low(parameter)}"), emitter.variable(parameter))
+        asm.store(asm.get(f"add i64 {code}, {parameter.type.low}"), emitter.variable(parameter))
     base = 0
     for sets in unit.program.fairness:
         if number in sets.actions:
@@ -154,7 +149,7 @@ def _sets(emitter: Statements, action: Action, sets: FairSets, base: int) -> Non
         if free:
             code = asm.variable()
             with asm.loop(free[0].type.size, code) as following:
-                value = asm.get(f"add i64 {asm.load(code)}, {_low(free[0])}")
+                value = asm.get(f"add i64 {asm.load(code)}, {free[0].type.low}")
                 asm.store(value, emitter.variable(free[0]))
                 bind(free[1:], following)
             return
@@ -164,7 +159,7 @@ def _sets(emitter: Statements, action: Action, sets: FairSets, base: int) -> Non
         asm.place(inside)
         index = "0"
         for instance in sets.instances:
-            code = asm.get(f"sub i64 {asm.load(emitter.variable(instance))}, {_low(instance)}")
+            code = asm.get(f"sub i64 {asm.load(emitter.variable(instance))}, {instance.type.low}")
             index = asm.get(f"add i64 {asm.get(f'mul i64 {index}, {instance.type.size}')}, {code}")
         index = asm.get(f"add i64 {index}, {base}")
         place = asm.at("%out", asm.get(f"lshr i64 {index}, 6"))

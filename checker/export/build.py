@@ -53,7 +53,7 @@ def size(e: Expr) -> int:
 
 def limits(type_: ScalarType) -> tuple[int, int]:
     """The least and greatest number that stands for a value of a type."""
-    return (type_.low, type_.high) if isinstance(type_, IntType) else (0, type_.size - 1)
+    return type_.low, type_.high
 
 
 def bounds(e: Expr) -> tuple[float, float]:
@@ -368,17 +368,17 @@ def retyped(type_: ScalarType, item: Expr) -> Expr:
 
 def _wrapped(e: Wrap, item: Expr) -> Expr:
     assert isinstance(e.type, OptionalType)
-    low, high = limits(e.type.item)
+    low, high = e.type.item.low, e.type.item.high
     a, b = bounds(item)
     site = None if low <= a and b <= high else e.site
-    shift = 1 - low if isinstance(e.type.item, IntType) else 1
+    shift = 1 - low
     if isinstance(item, Const) and site is None:
         return Const(e.type, item.value + shift)
     return Wrap(e.type, item, site)
 
 
 def _unwrapped(e: Unwrap, item: Expr) -> Expr:
-    low = e.type.low if isinstance(e.type, IntType) else 0
+    low = e.type.low
     if isinstance(item, Wrap):
         return item.item if item.site is None else Checked(e.type, item.item, item.site)
     if isinstance(item, Const) and item.value:

@@ -37,7 +37,6 @@ from slotproof.model.language.ir import (
     Write,
 )
 from slotproof.model.language.program import DEADLOCK, Program
-from slotproof.model.language.types import IntType
 from slotproof.model.language.walk import expressions_of, statements_of
 
 GUARD = 100_000
@@ -376,14 +375,14 @@ def _combinations(action: Action) -> Iterator[Arguments]:
     """Every combination of arguments, the first parameter varying slowest."""
     ranges = []
     for p in action.parameters:
-        low = p.type.low if isinstance(p.type, IntType) else 0
+        low = p.type.low
         ranges.append(range(low, low + p.type.size))
     return itertools.product(*ranges)
 
 
 def _values(column: Column) -> list[int]:
     """The numbers that a column's cells start with."""
-    low = column.type.low if isinstance(column.type, IntType) else 0
+    low = column.type.low
     return [code + low for code in column.initial]
 
 

@@ -52,7 +52,7 @@ from slotproof.model.language.ir import (
     subexpressions,
 )
 from slotproof.model.language.program import Program
-from slotproof.model.language.types import IntType, OptionalType, SetType
+from slotproof.model.language.types import OptionalType, SetType
 from slotproof.model.language.walk import statements_of
 
 Bindings = Mapping[str, Expr]
@@ -119,7 +119,7 @@ class Pure:
         codes = self.constant.get(e.column)
         if codes is None:
             return e
-        low = e.type.low if isinstance(e.type, IntType) else 0
+        low = e.type.low
         values = [code + low for code in codes]
         if len(set(values)) == 1:
             return Const(e.type, values[0])

@@ -34,7 +34,6 @@ from slotproof.model.language.types import (
     BoolType,
     EnumType,
     IndexType,
-    IntType,
     OptionalType,
     ScalarType,
     SetType,
@@ -189,7 +188,7 @@ def _never(e: Expr) -> bool:
     return isinstance(e, Unwrap) and isinstance(e.item, Const)
 
 
-def _low(type_: ScalarType) -> int:
-    """The number that code 0 of an optional's item stands for."""
-    assert isinstance(type_, OptionalType)
-    return type_.item.low if isinstance(type_.item, IntType) else 0
+def _low(optional: ScalarType) -> int:
+    """The number that code 1 of an optional stands for."""
+    assert isinstance(optional, OptionalType)
+    return optional.item.low

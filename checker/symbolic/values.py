@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal as Word
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
-from slotproof.model.language.types import BoolType, IntType, OptionalType, ScalarType, SetType
+from slotproof.model.language.types import BoolType, OptionalType, ScalarType, SetType
 
 Number = Mapping[int, Literal]
 Bits = tuple[Literal, ...]
@@ -38,7 +38,7 @@ def kind(type_: ScalarType) -> Kind:
 
 def low(type_: ScalarType) -> int:
     """What code 0 stands for."""
-    return type_.low if isinstance(type_, IntType) else 0
+    return type_.low
 
 
 def constant(type_: ScalarType, value: int) -> Value:

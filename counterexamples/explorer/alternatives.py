@@ -20,7 +20,7 @@ from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import ModelError
 from slotproof.model.language.operands import to_code
 from slotproof.model.language.program import Program
-from slotproof.model.language.types import IntType, ScalarType, SetType
+from slotproof.model.language.types import ScalarType, SetType
 from slotproof.model.language.walk import expressions_of
 
 MOST_TRIED = 4096
@@ -167,5 +167,5 @@ def _arguments(action: ir.Action, total: int) -> Iterator[tuple[int, ...]]:
 def _values(type_: ScalarType, few: bool) -> Sequence[int]:
     if few and isinstance(type_, SetType):
         return (0, *(1 << i for i in range(type_.item.size)))
-    low = type_.low if isinstance(type_, IntType) else 0
+    low = type_.low
     return range(low, low + type_.size)

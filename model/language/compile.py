@@ -41,7 +41,7 @@ from slotproof.model.language.program import Program
 from slotproof.model.language.source import Source, parts_of
 from slotproof.model.language.statements import Statements
 from slotproof.model.language.system import System
-from slotproof.model.language.types import BoolType, IntType
+from slotproof.model.language.types import BoolType
 from slotproof.model.language.values import State
 from slotproof.model.language.walk import statements_of
 
@@ -147,7 +147,7 @@ class Compiler(Functions):
         for local in parameters:
             body.fresh(local.name)
             single = local.type.size == 1
-            low = local.type.low if isinstance(local.type, IntType) else 0
+            low = local.type.low
             body.names[local.name] = Const(local.type, low) if single else local
         guard, effect = self._split(body, text)
         body.writable = True
@@ -202,7 +202,7 @@ class Compiler(Functions):
             )
         for local in parameters:
             body.fresh(local.name)
-            low = local.type.low if isinstance(local.type, IntType) else 0
+            low = local.type.low
             body.names[local.name] = Const(local.type, low) if local.type.size == 1 else local
         setup, conjuncts = self.judgement(body, text)
         return Property(declared.name, declared.over, numbers, tuple(parameters), setup, conjuncts)

@@ -12,7 +12,6 @@ from slotproof.model.language.ir import Action, Conjunct, Const, Expr, FairSets,
 from slotproof.model.language.operands import FALSE, TRUE, comparison, conjunction
 from slotproof.model.language.source import Source
 from slotproof.model.language.statements import Statements
-from slotproof.model.language.types import IntType
 
 if TYPE_CHECKING:
     from slotproof.model.language.compile import Compiler
@@ -44,7 +43,7 @@ def _body(compiler: Compiler, text: Source, names: Sequence[str]) -> tuple[State
     parameters = compiler.ranged(text, names[1:])
     for local in parameters:
         body.fresh(local.name)
-        low = local.type.low if isinstance(local.type, IntType) else 0
+        low = local.type.low
         body.names[local.name] = Const(local.type, low) if local.type.size == 1 else local
     return body, parameters
 

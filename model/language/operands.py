@@ -276,12 +276,12 @@ def table(
 
 def from_code(type_: ScalarType, code: int) -> int:
     """The number that the IR computes with, of a column's code."""
-    return code + type_.low if isinstance(type_, IntType) else code
+    return code + type_.low
 
 
 def to_code(type_: ScalarType, value: int) -> int:
     """The code that a column stores, of the number that the IR computes with."""
-    return value - type_.low if isinstance(type_, IntType) else value
+    return value - type_.low
 
 
 def item_number(type_: OptionalType, code: int) -> int:

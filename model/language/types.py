@@ -3,6 +3,9 @@
 A *scalar* (bool, range, enum, domain element, optional, set) has a code, a number from 0 to
 ``size - 1``; codes are what layouts pack and engines compute with. Records, maps and sequences are
 built from scalars. ``None`` has code 0 in an optional; a set's code is a bit mask.
+
+Expressions compute with *numbers*: an int's is its value, that of anything else is its code. A type's
+numbers go from ``low``, which stands for code 0, to ``high``.
 """
 
 from __future__ import annotations
@@ -10,14 +13,31 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from slotproof.model.language.domains import Domain
 from slotproof.model.language.errors import ModelError
 
 
+class _Sized(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+class _FromZero:
+    """The number of a value is its code."""
+
+    __slots__ = ()
+    low: ClassVar[int] = 0
+
+    @property
+    def high(self: _Sized) -> int:
+        """The largest number."""
+        return self.size - 1
+
+
 @dataclass(frozen=True, slots=True)
-class BoolType:
+class BoolType(_FromZero):
     """False or True."""
 
     size: int = 2
@@ -65,7 +85,7 @@ class IntType:
 
 
 @dataclass(frozen=True, slots=True)
-class EnumType:
+class EnumType(_FromZero):
     """The members of a Python enum, in the order of their definition."""
 
     cls: type[enum.Enum]
@@ -95,7 +115,7 @@ class EnumType:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexType:
+class IndexType(_FromZero):
     """The elements of a domain."""
 
     cls: type[Domain]
@@ -128,7 +148,7 @@ KeyType = EnumType | IndexType
 
 
 @dataclass(frozen=True, slots=True)
-class SetType:
+class SetType(_FromZero):
     """Subsets of a domain or enum of at most 64 elements."""
 
     item: KeyType
@@ -153,7 +173,7 @@ class SetType:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionalType:
+class OptionalType(_FromZero):
     """A value or ``None``."""
 
     item: BoolType | IntType | EnumType | IndexType | SetType
