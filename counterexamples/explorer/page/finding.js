@@ -12,16 +12,17 @@ function drawFinding() {
     return;
   }
   const last = data.steps[found.step];
+  const asides = [restsOn(found), alsoFalse(found), toBlame(found)].filter(Boolean);
   const lines = [
     found.must && ["What must hold", prose(firstSentence(found.must))],
-    last.call && data.loop === null && [`What happened in step ${found.step}`, [prose(last.sentence), happens(found.step)]],
+    last.call && data.loop === null && [`In step ${found.step}`, [prose(last.sentence), happens(found.step)]],
     odd(found.step).length > 0 && ["To be noticed", el("ul", { class: "happens" }, odd(found.step).map((t) => el("li", {}, t)))],
   ].filter(Boolean);
   byId("finding").replaceChildren(
     el("h1", {}, el("span", { class: "wrong" }, found.kind === "violation" ? "✗ " : "● "), found.headline),
     el("p", { class: "where" }, `${data.title}${subject}, ${wrongAfter(found)}. ${data.meaning}`),
     el("div", { class: "quiet" }, takenUnder(), wordsUsed()),
-    el("div", { class: "why" },
+    el("div", { class: asides.length ? "cause" : "" }, el("div", { class: "why" },
       el("dl", {}, lines.map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
         el("dt", {}, found.kind === "violation" ? "Why it is false" : "What is seen there"),
         el("dd", {}, found.why.length ? el("ul", {}, found.why.map((w) => el("li", { class: "decisive" }, w))) : el("code", {}, found.part)),
@@ -31,7 +32,7 @@ function drawFinding() {
           el("summary", {}, `each of ${plural(found.fair.length, "assumption")} is met`),
           el("ul", {}, found.fair.map((f) => el("li", {}, f)))))],
         found.known && [el("dt", {}, "Known as"), el("dd", {}, found.known)])),
-    el("div", { class: "asides" }, restsOn(found), alsoFalse(found), toBlame(found)),
+      asides.length > 0 && el("div", { class: "asides" }, asides)),
   );
 }
 

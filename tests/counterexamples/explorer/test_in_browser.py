@@ -77,7 +77,9 @@ def test_the_first_screen_says_what_went_wrong(browser: Browser, gallery_page: P
     shown = browser.text("#finding")
     for words in FOUR[name]:
         assert words in shown
-    assert browser.run("return document.querySelector('#finding .why').getBoundingClientRect().bottom") < 500
+    box = "return document.querySelector('{}').getBoundingClientRect()"
+    assert browser.run(f"{box.format('#finding .why')}.bottom") < 560
+    assert browser.run(f"{box.format('#timeline')}.top") < 700, "the timeline begins on the first screen"
 
 
 RESTS = {
