@@ -2,7 +2,8 @@
 
 Z3 always is. With the extra ``[prove]`` it is CaDiCaL (Biere and others, CAV 2024), which python-sat brings
 (Ignatiev and others, SAT 2018): one solver that learns from question to question, several times as fast.
-Who has answered makes no difference to what is believed: a proof ends in a certificate, which Z3 checks.
+Who has answered makes no difference to what is believed: a proof ends in a certificate, whose text is
+read and asked afresh (``rechecking.py``).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The file states the relation of one system, the invariant of each stage, and que
 right if the answer to every question is ``unsat``:
 
 - of an invariant: it is not false in an initial state, no step leads out of it, and nothing wrong is in it,
-  asked of each action, of each lemma that it consists of, and of steps in which none of the actions runs;
+  asked of each action, of each lemma that it consists of, and of inputs that stand for no step of any;
   a *hint* is asked about before it is taken for granted in the questions after it about the same action;
 - of an induction of depth k: nothing is wrong within k steps from an initial state, and k different
   states in which nothing is wrong do not lead to one in which something is.
@@ -29,7 +29,7 @@ from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.program import Program
 
-VERSION = 3
+VERSION = 4
 HEADER = "(set-info :slotproof-certificate "
 INVARIANT = "; invariant of stage "
 HINT = "; hint of stage "
@@ -252,7 +252,7 @@ class _Terms:
             *q.after,
             *q.variables,
         ]
-        chosen = [m.chosen for m in q.relation.moves]
+        chosen = [q.relation.valid(q.relation.moves), *(m.chosen for m in q.relation.moves)]
         spoken = range(0, 2 * q.relation.size, 2) if whole else ()
         self._places = self._booleans.reachable([*roots, *chosen, *(a.wrong for a in asked), *spoken])
 
@@ -337,11 +337,16 @@ class _Terms:
             yield "(pop 1)"
 
     def _cases(self, q: Safety) -> Iterator[tuple[str, list[str]]]:
-        """Each action in its order, as the condition that it runs; and what is left, that none does."""
+        """Each action in its order, as the condition that it runs and that the inputs stand for a step.
+
+        What is left: that none runs, or that the inputs stand for none.
+        """
         chosen = [(m.action.name, m.chosen) for m in q.relation.moves]
+        step = q.relation.valid(q.relation.moves)
         for name, literal in chosen:
-            yield name, [self._term(literal, 0)]
+            yield name, [self._term(literal, 0), self._term(step, 0)]
         yield "no action", [self._term(literal ^ 1, 0) for _, literal in chosen]
+        yield "no step", [self._term(step ^ 1, 0)]
 
     def induction(self, q: Safety, depth: int, known: Sequence[Literal]) -> Iterator[str]:
         """The questions about an induction: one for each length from the start, and one from anywhere."""

@@ -70,16 +70,20 @@ class Execution(Evaluation):
         cells, choose = self._cells, self._values.choose
         guards: list[Literal] = []
         own: list[list[Literal]] = []
+        begun: list[list[Stop]] = []
         reached: list[tuple[Literal, Cells, Locals]] = []
         for chosen, action in actions:
             self._cells, self._errors, self._context, self._path = cells, [], (), ()
+            self._stops = None
             conditions = self._guard(action, arguments)
             guards.append(self._booleans.all(conditions))
             self._context, self._path = tuple(conditions), ()
+            self._stops = []
             exits = self._effect(action.effect[: len(action.effect) - shared])
             if exits.returns or self._crashes or self._path:
                 return None
             own.append(self._errors)
+            begun.append(self._stops)
             reached.append((chosen, self._cells, self._locals))
         _, self._cells, joined = reached[-1]
         for chosen, written, locals_ in reversed(reached[:-1]):
@@ -87,12 +91,17 @@ class Execution(Evaluation):
             joined = {n: choose(chosen, locals_[n], joined[n]) for n in joined if n in locals_}
         self._locals = dict(joined)
         running = [self._booleans.conj(c, g) for (c, _), g in zip(actions, guards, strict=True)]
-        self._context, self._path, self._errors = (self._booleans.any(running),), (), []
+        self._context, self._path, self._errors, self._stops = (self._booleans.any(running),), (), [], []
         last = actions[0][1].effect
         ended = self._ended(TRUE, self._effect(last[len(last) - shared :]))
         return [
-            replace(ended, enabled=guard, error=self._booleans.any([*errors, ended.error]))
-            for guard, errors in zip(guards, own, strict=True)
+            replace(
+                ended,
+                enabled=guard,
+                error=self._booleans.any([*errors, ended.error]),
+                stops=(*stops, *ended.stops),
+            )
+            for guard, errors, stops in zip(guards, own, begun, strict=True)
         ]
 
     def _guard(self, action: ir.Action, arguments: Sequence[Value]) -> list[Literal]:

@@ -3,9 +3,11 @@
 No lemma is taken at first. Where something wrong is possible in a step, the state before it is an example;
 a lemma that is false there is needed, and whether it is kept is asked in the same way. So lemmas that have
 nothing to do with a property are never asked about. An example in which all lemmas are true ends it: of the
-property, nothing is shown; a lemma is not kept, and it is begun again without it. Where it is hard to say
-whether a lemma is kept, it is looked at on the way (``strengthening.Step``). If the question itself is hard,
-nothing is shown here: it may be easier with all lemmas, of which ``strengthening.py`` asks.
+property, nothing is shown; a lemma is not kept, and it is begun again without it. What is hard to say is put
+off until all others have been answered. Then the lemmas that have been taken are stated, which lets a solver
+do more with them, and it is looked at what they say on the way (``strengthening.Step``). If the question
+itself is hard then, nothing is shown here: it may be easier with all lemmas, of which ``strengthening.py``
+asks.
 
 The strategy is that of relevance by counterexamples (Bradley and Manna: Property-directed incremental
 invariant generation, FAC 2008), over lemmas that a person has written.
@@ -13,20 +15,22 @@ invariant generation, FAC 2008), over lemmas that a person has written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from slotproof.checker.symbolic.asking import Asked, can_be
+from slotproof.checker.symbolic.asking import Asked, Reply, can_be
 from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.proof import Invariant
-from slotproof.checker.symbolic.relation import Move
 from slotproof.checker.symbolic.safety import Safety
 from slotproof.checker.symbolic.solving import Budget, Formulas
 from slotproof.checker.symbolic.strengthening import Step, before_step, ends_well, moves_of, of_lemmas
 
 CONFLICTS = 100_000
 """Conflicts that a question may cost before it is called hard: some seconds, up to half a minute."""
+
+DIRECTLY = 20_000
+"""Conflicts that it may cost whether a lemma is kept, before that is put off: some seconds."""
 
 
 def show(
@@ -41,18 +45,20 @@ def show(
     return search.invariant()
 
 
-@dataclass(slots=True)
-class _Shown:
-    """What has been shown, and the terms that each answer rests on: of the question by the number of an
-    action, of a lemma by its name as well."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Whether an action, by its number, breaks a lemma; or whether something wrong happens in it."""
 
-    taken: list[str] = field(default_factory=list)
-    wrong: dict[int, tuple[Literal, ...]] = field(default_factory=dict)
-    kept: dict[tuple[str, int], tuple[Literal, ...]] = field(default_factory=dict)
+    action: int
+    lemma: str | None
 
 
 class _Hard(Exception):
     """A question has not been answered within its conflicts."""
+
+
+class _NotShown(Exception):
+    """Something wrong is possible, whatever lemmas are true."""
 
 
 class _NotKept(Exception):
@@ -66,16 +72,20 @@ class _Search:
         self._formulas = Formulas(made.booleans)
         self._can_be = partial(can_be, self._formulas, budget, asked)
         self._true = {name: made.holds_in(name, made.before) for name in lemmas}
-        self._moves = moves_of(made)
+        self._moves = {m.number: m for m in moves_of(made)}
         self._lost: set[str] = set()
         self._begin()
 
     def _begin(self) -> None:
-        self._shown = _Shown()
-        self._steps = {m.number: self._step(m) for m in self._moves}
+        self._taken: list[str] = []
+        self._used: dict[_Asked, tuple[Literal, ...]] = {}  # what the answers rest on
+        self._facts: dict[_Asked, list[Literal]] = {}  # of these, what holds on the way
+        self._apart = {number: self._step(number, ()) for number in self._moves}
+        self._together: dict[int, Step] = {}
 
-    def _step(self, move: Move) -> Step:
-        here = before_step(self._question, move)
+    def _step(self, number: int, known: Sequence[Literal]) -> Step:
+        move = self._moves[number]
+        here = [*before_step(self._question, move), *known]
         return Step(self._made, move, here, self._formulas, self._budget, self._asked, None)
 
     def invariant(self) -> Invariant | None:
@@ -84,58 +94,79 @@ class _Search:
             return None
         while True:
             try:
-                return self._made_of_needed() if self._all_shown() else None
-            except _Hard:
+                self._show_all()
+                return self._made_of_needed()
+            except (_Hard, _NotShown):
                 return None
             except _NotKept as found:
                 self._lost.add(str(found))
                 self._begin()
 
-    def _all_shown(self) -> bool:
-        """Whether nothing goes wrong, and all lemmas that have been taken for that are kept."""
-        shown, of = self._shown, ", ".join(self._question.properties)
-        for move in self._moves:
-            used = self._excluded(move, f"{of} in {move.action.name}", [self._question.wrong])
-            if used is None:
-                return False
-            shown.wrong[move.number] = used
-        for name in shown.taken:  # it grows
-            for move in self._moves:
-                used = self._excluded(
-                    move, f"{name} after {move.action.name}", self._breaks(name, move), name
-                )
-                if used is None:
-                    raise _NotKept(name)
-                shown.kept[name, move.number] = used
-        return True
-
-    def _breaks(self, name: str, move: Move) -> list[Literal]:
-        after = self._made.holds_in(name, self._made.stored_of(move.result.after))
-        return [*ends_well(self._made, move), after ^ 1]
-
-    def _excluded(
-        self, move: Move, about: str, wanted: Sequence[Literal], lemma: str | None = None
-    ) -> tuple[Literal, ...] | None:
-        """What excludes this, after as many lemmas have been taken as it needs; ``None`` if nothing does."""
+    def _show_all(self) -> None:
+        """Show that nothing goes wrong, and that all lemmas that have been taken for that are kept."""
+        put_off: list[_Asked] = []
+        open_ = [_Asked(number, None) for number in self._moves]
+        lemmas = 0  # that have been asked about
         while True:
-            given = [self._true[name] for name in self._shown.taken]
-            step = self._steps[move.number]
-            if lemma is None:
-                reply = step.quickly(about, wanted, given, CONFLICTS)
+            for one in open_:
+                if not self._show(one, self._quickly):
+                    put_off.append(one)
+            if lemmas < len(self._taken):
+                open_ = [_Asked(number, self._taken[lemmas]) for number in self._moves]
+                lemmas += 1
+            elif put_off:
+                open_ = []
+                if not self._show(put_off.pop(), self._with_patience):
+                    raise _Hard
             else:
-                reply = step.ask(about, wanted, (lemma,), given, CONFLICTS)
+                return
+
+    def _show(self, one: _Asked, ask: Callable[[_Asked, str, list[Literal]], Reply]) -> bool:
+        """Exclude what is asked about, after as many lemmas have been taken as that needs; ``False`` if it is
+        too hard to say."""
+        about, wanted = self._worded(one)
+        while True:
+            reply = ask(one, about, wanted)
             if reply.possible is None:
-                raise _Hard(about)
+                return False
             if not reply.possible:
-                return reply.used
+                self._used[one] = reply.used
+                return True
             helping = self._false_in(reply.true)
             if helping is None:
-                return None
-            self._shown.taken.append(helping)
+                raise _NotShown if one.lemma is None else _NotKept(one.lemma)
+            self._taken.append(helping)
+            self._together.clear()
+
+    def _worded(self, one: _Asked) -> tuple[str, list[Literal]]:
+        move = self._moves[one.action]
+        if one.lemma is None:
+            return f"{', '.join(self._question.properties)} in {move.action.name}", [self._question.wrong]
+        after = self._made.holds_in(one.lemma, self._made.stored_of(move.result.after))
+        return f"{one.lemma} after {move.action.name}", [*ends_well(self._made, move), after ^ 1]
+
+    def _quickly(self, one: _Asked, about: str, wanted: list[Literal]) -> Reply:
+        """With each lemma as something that may be used or not, so that it is seen which are."""
+        given = [self._true[name] for name in self._taken]
+        conflicts = CONFLICTS if one.lemma is None else DIRECTLY
+        return self._apart[one.action].quickly(about, wanted, given, conflicts)
+
+    def _with_patience(self, one: _Asked, about: str, wanted: list[Literal]) -> Reply:
+        """With all lemmas that have been taken, and with what they say on the way."""
+        known = [self._true[name] for name in self._taken]
+        step = self._together.get(one.action)
+        if step is None:
+            step = self._together[one.action] = self._step(one.action, known)
+        if one.lemma is None:
+            reply = step.quickly(about, wanted, (), CONFLICTS)
+        else:
+            reply = step.ask(about, wanted, (one.lemma,))
+            self._facts[one] = step.facts(reply.used)
+        return replace(reply, used=(*reply.used, *known))
 
     def _false_in(self, true: frozenset[Literal]) -> str | None:
         """The first lemma that is false in an example, and true at the start."""
-        open_ = {n: x for n, x in self._true.items() if n not in self._shown.taken and n not in self._lost}
+        open_ = {n: x for n, x in self._true.items() if n not in self._taken and n not in self._lost}
         values = self._made.booleans.value(list(open_.values()), set(true))
         started = self._made.stored_of(self._made.init_state)
         for name, holds in zip(open_, values, strict=True):
@@ -149,20 +180,16 @@ class _Search:
 
     def _made_of_needed(self) -> Invariant:
         """The invariant of those that the answers rest on; a lemma may have been taken and not be used."""
-        shown = self._shown
-        used: dict[int, set[Literal]] = {m.number: set(shown.wrong[m.number]) for m in self._moves}
-        needed: set[str] = set()
-        todo = self._named(used)
-        while todo:
-            needed |= todo
-            for name in todo:
-                for move in self._moves:
-                    used[move.number].update(shown.kept[name, move.number])
-            todo = self._named(used) - needed
+        needed: dict[str | None, None] = {None: None}
+        todo: list[str | None] = [None]
+        for name in todo:  # it grows
+            terms = {x for number in self._moves for x in self._used[_Asked(number, name)]}
+            more = [n for n in self._taken if self._true[n] in terms and n not in needed]
+            needed.update(dict.fromkeys(more))
+            todo += more
         lemmas = {name: x for name, x in self._true.items() if name in needed}
-        facts = {n: self._steps[n].facts(terms) for n, terms in used.items()}
+        facts = {
+            number: list(dict.fromkeys(x for n in todo for x in self._facts.get(_Asked(number, n), ())))
+            for number in self._moves
+        }
         return of_lemmas(self._made, self._question.properties, lemmas, facts)
-
-    def _named(self, used: Mapping[int, set[Literal]]) -> set[str]:
-        terms = {x for number, found in used.items() for x in self._steps[number].rests_on(found)}
-        return {name for name in self._shown.taken if self._true[name] in terms}

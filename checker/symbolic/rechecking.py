@@ -1,9 +1,9 @@
-"""Whether a certificate is right: in a fresh solver, in another one, and on states that a search reaches."""
+"""Whether a certificate is right: in a fresh solver, in others, and on states that a search reaches."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from math import prod
@@ -12,9 +12,11 @@ from typing import Any
 
 import z3
 
-from slotproof.checker.symbolic.asking import TACTIC
+from slotproof.checker.symbolic.answering import in_cadical
+from slotproof.checker.symbolic.asking import TACTIC, has_cadical
 from slotproof.checker.symbolic.certificate import Refused, proof_of, questions, quoted
 from slotproof.checker.symbolic.proof import Invariant
+from slotproof.checker.symbolic.reading import script
 from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.solving import Budget, Stopped, in_thread
 from slotproof.model.language import ir
@@ -24,6 +26,9 @@ from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.operands import from_code
 from slotproof.model.language.program import Program
 from slotproof.model.language.types import ScalarType, SetType
+
+A_WHILE = 40.0
+"""Wall seconds after which no further solver is asked, once one has answered all questions."""
 
 SCOPE = 400
 """On how many states an invariant is tried out."""
@@ -40,34 +45,60 @@ def recheck(
 ) -> Iterator[str]:
     """Check a certificate of this system; says what was found right, one line each.
 
-    Raises ``Refused`` for one that is changed, of another system, or wrong, and ``Stopped`` when the
-    budget ends it.
+    Each question is asked of CaDiCaL where that is installed, else of Z3. The other solvers are asked as
+    well, as long as the whole takes no longer than ``A_WHILE``.
+
+    Raises ``Refused`` for one that is changed, of another system, or wrong, and ``Stopped`` when the budget
+    ends it.
     """
-    asked = questions(program, choices, text)
-    _unsat("Z3", in_z3(text, budget), asked)
-    yield f"Z3 {z3.get_version_string()} answers unsat to all {asked} questions"
-    if find_spec("cvc5") is None:
-        yield "cvc5 is not installed (pip install 'slotproof[certify]'): only Z3 was asked"
+    until = budget.seconds + A_WHILE
+    count = questions(program, choices, text)
+    if has_cadical():
+        yield _all("CaDiCaL", in_cadical(script(text, budget), budget), count)
+        yield _some(f"Z3 {z3.get_version_string()}", in_z3(text, budget, until), count)
     else:
-        _unsat("cvc5", in_cvc5(text), asked)
-        yield f"cvc5 answers unsat to all {asked} questions"
+        yield _all(f"Z3 {z3.get_version_string()}", in_z3(text, budget), count)
+    if find_spec("cvc5") is None:
+        yield "cvc5 is not installed (pip install 'slotproof[certify]'): it was not asked"
+    else:
+        yield _some("cvc5", in_cvc5(text, budget, until), count)
     stages = [(i, s) for i, s in enumerate(proof_of(text)) if isinstance(s, Invariant)]
     if stages:
-        count, whole = _on_states(program, choices, [s for _, s in stages], budget, scope)
-        of = "all" if whole else "the first" if count == scope else "some"
-        yield f"the invariant is true in {of} {count} states that the interpreter reaches"
+        seen, whole = _on_states(program, choices, [s for _, s in stages], budget, scope)
+        of = "all" if whole else "the first" if seen == scope else "some"
+        yield f"the invariant is true in {of} {seen} states that the interpreter reaches"
 
 
-def _unsat(solver: str, answers: Sequence[str], asked: int) -> None:
-    if list(answers) != ["unsat"] * asked:
-        wrong = next((a for a in answers if a != "unsat"), "no answer")
-        raise Refused(f"proves nothing: {solver} answers {wrong} where it has to be unsat")
+def _all(solver: str, answers: Iterable[str], count: int) -> str:
+    answered = _unsat(solver, answers)
+    if answered != count:
+        raise Refused(f"proves nothing: {solver} answers {answered} questions of {count}")
+    return f"{solver} answers unsat to all {count} questions"
 
 
-def in_z3(text: str, budget: Budget) -> list[str]:
+def _some(solver: str, answers: Iterable[str], count: int) -> str:
+    answered = _unsat(solver, answers)
+    if answered == count:
+        return f"{solver} answers unsat to all {count} questions"
+    some = f"answers unsat to {answered} of the {count} questions, " if answered else ""
+    return f"{solver} {some}was not asked {'the others' if answered else 'any'}: {A_WHILE:g} s have gone"
+
+
+def _unsat(solver: str, answers: Iterable[str]) -> int:
+    """How many answers there are; ``Refused`` if one is not what it has to be."""
+    answered = 0
+    for answer in answers:
+        if answer != "unsat":
+            raise Refused(f"proves nothing: {solver} answers {answer} where it has to be unsat")
+        answered += 1
+    return answered
+
+
+def in_z3(text: str, budget: Budget, until: float | None = None) -> Iterator[str]:
     """Z3's answers to the questions of a certificate, in a context of their own.
 
-    Each question is asked by itself, of Z3's SAT solver: what an action leaves as it is falls out then.
+    Each question is asked by itself, of Z3's SAT solver: what an action leaves as it is falls out then. It
+    ends when the budget has run for ``until`` seconds, at a question that it does not answer in time.
     """
     context = z3.Context()
     try:
@@ -76,14 +107,19 @@ def in_z3(text: str, budget: Budget) -> list[str]:
         if budget.exceeded():
             raise
         raise Refused("proves nothing: Z3 cannot read it") from error
-    return [_answer(context, budget, question) for question in asked]
-
-
-def _answer(context: Any, budget: Budget, question: Any) -> str:
-    solver = z3.Tactic(TACTIC, ctx=context).solver()
-    solver.set("ctrl_c", False)
-    solver.add(question)
-    return str(in_thread(context, budget, solver.check))
+    for question in asked:
+        solver = z3.Tactic(TACTIC, ctx=context).solver()
+        solver.set("ctrl_c", False)
+        if until is not None:
+            left = until - budget.seconds
+            if left <= 0:
+                return
+            solver.set("timeout", max(int(1000 * left), 1))
+        solver.add(question)
+        answer = str(in_thread(context, budget, solver.check))
+        if answer == "unknown" and until is not None:
+            return
+        yield answer
 
 
 def _conjunctions(text: str) -> str:
@@ -105,20 +141,28 @@ def _conjunctions(text: str) -> str:
     return "\n".join(lines)
 
 
-def in_cvc5(text: str) -> list[str]:
-    """The answers of cvc5."""
+def in_cvc5(text: str, budget: Budget, until: float | None = None) -> Iterator[str]:
+    """The answers of cvc5; ``until`` as for Z3."""
     import cvc5
 
     solver = cvc5.Solver()
     solver.setOption("incremental", "true")
+    if until is not None:
+        left = until - budget.seconds
+        if left <= 0:
+            return
+        solver.setOption("tlimit-per", str(max(int(1000 * left), 1)))
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "certificate")
-    answers: list[str] = []
     while True:
+        budget.check()
         command = parser.nextCommand()
-        if command.isNull():
-            return answers
-        answers += str(command.invoke(solver, parser.getSymbolManager())).split()
+        if command.isNull() or (until is not None and budget.seconds >= until):
+            return
+        for answer in str(command.invoke(solver, parser.getSymbolManager())).split():
+            if answer == "unknown" and until is not None:
+                return
+            yield answer
 
 
 def _on_states(

@@ -180,7 +180,8 @@ def in_thread(context: Any, budget: Budget, ask: Callable[[], Any]) -> Any:
             _interrupt(context)
             worker.join(POLL_SECONDS)
         raise
-    if isinstance(answers[0], z3.Z3Exception) or (limit and answers[0] == z3.unknown):
+    if limit or isinstance(answers[0], z3.Z3Exception):
+        # An answer that comes with the limit is of no use: the context was told to stop, and has no model.
         raise Stopped(limit or f"Z3 gave up: {answers[0]}")
     return answers[0]
 

@@ -12,7 +12,7 @@ Flanagan and Leino: Houdini, an annotation assistant for ESC/Java, FME 2001, fin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from slotproof.checker.symbolic.asking import Asked, Questions, Reply, can_be, is_trivial, questions
@@ -26,8 +26,11 @@ FEW = 1000
 """Conflicts that a question may cost before it is looked at what happens on the way. One that costs more is
 hard for whoever checks the certificate, whose solver may be slower."""
 
-SOME = 20_000
-"""Conflicts that it may cost to show a fact on the way: some seconds."""
+SOME = 10_000
+"""Conflicts that it may cost to show a fact on the way: a second or two."""
+
+PATIENCE = 8
+"""How many facts about one lemma may turn out hard, before the question is asked without further ones."""
 
 
 @dataclass(slots=True)
@@ -210,9 +213,13 @@ class Step:
         """
         term = self._made.booleans.all(wanted)
         reply = self.quickly(about, wanted, given, FEW if conflicts is None else conflicts)
-        for name in lemmas if reply.possible is None else ():
+        if reply.possible is not None:
+            return reply
+        for name in lemmas:
             self._go_along(name, given)
-        return self._reply(term, given, None) if reply.possible is None else reply
+        reply = self._reply(term, given, None)
+        # A solver that has shown a fact knows it from then on, and does not say that it has used it.
+        return reply if reply.possible else replace(reply, used=tuple({*reply.used, *self._shown_by}))
 
     def quickly(
         self, about: str, wanted: Sequence[Literal], given: Sequence[Literal], conflicts: int
@@ -241,7 +248,10 @@ class Step:
 
     def _go_along(self, name: str, given: Sequence[Literal]) -> None:
         b, made, result = self._made.booleans, self._made, self._move.result
+        hard = 0
         for stop in result.stops:
+            if hard == PATIENCE:
+                break
             holds = made.holds_in(name, made.stored_of(stop.cells))
             fact = b.any([*(x ^ 1 for x in stop.path), result.error, holds])
             if fact == TRUE or fact in self._tried:
@@ -251,6 +261,7 @@ class Step:
             reply = self._reply(fact ^ 1, given, SOME)
             if reply.possible is False:
                 self._shown_by[fact] = reply.used
+            hard += reply.possible is None
 
     def _reply(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None) -> Reply:
         if self._solver is None:
@@ -337,11 +348,3 @@ def _named(booleans: Booleans, literal: Literal, defined: int) -> str:
     if literal >> 1 < defined:
         name = f"|{node.name}@0|" if isinstance(node, Variable) else f"{name}@0"
     return f"(not {name})" if literal & 1 else name
-
-
-def told(lost: Mapping[str, str]) -> str:
-    """Which lemmas are not kept, in words."""
-    return ", ".join(
-        f"{name} is not kept by {action}" if action else f"{name} is false at the start"
-        for name, action in lost.items()
-    )

@@ -16,7 +16,7 @@ from slotproof.checker.symbolic.rechecking import in_z3, recheck
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import of_relation
 from slotproof.checker.symbolic.solving import Budget
-from slotproof.checker.symbolic.strengthening import Strengthening, smtlib, strengthen, told
+from slotproof.checker.symbolic.strengthening import Strengthening, smtlib, strengthen
 from slotproof.checker.verdict import Holds, Limits, Unknown, Violated
 from slotproof.model.candidates import unload_sweeps_first
 from slotproof.model.language import Annotated, Range, State, System, action, field, invariant, require
@@ -104,7 +104,6 @@ def test_lemmas_show_together_what_none_shows_alone() -> None:
 def test_a_lemma_that_is_not_kept_is_left_out_and_named() -> None:
     found = strengthened(compiled(), "never-five", "above-zero", "below-six", "even", "same")
     assert found.lost == {"above-zero": "", "below-six": "turn"}
-    assert told(found.lost) == "above-zero is false at the start, below-six is not kept by turn"
     assert found.invariant is not None
     assert "below-six" not in found.invariant.lemmas
 
@@ -129,7 +128,7 @@ def test_the_certificate_of_lemmas_is_right_and_another_of_them_is_not() -> None
     (stage,) = proof
     assert isinstance(stage, Invariant)
     text = certificate.written(program, (), proof, {})
-    assert next(recheck(text, program, (), no_limit)).startswith("Z3")
+    assert f"to all {text.count('(check-sat)')} questions" in next(recheck(text, program, (), no_limit))
     weaker = strengthened(program, "same", "same").invariant
     assert weaker is not None
     wrong = certificate.written(program, (), (Invariant(("never-five",), weaker.formula, 1),), {})
@@ -144,7 +143,7 @@ def test_a_certificate_asks_of_each_lemma_and_action_by_itself() -> None:
     assert isinstance(stage, Invariant)
     assert len(certificate.parts_of(stage.formula)) == len(stage.lemmas) == 2
     text = certificate.written(program, (), proof, {})
-    cases = ("turn", "die_together", "no action")
+    cases = ("turn", "die_together", "no action", "no step")
     assert all(f"; with {name}\n" in text for name in cases)
     kept = len(stage.lemmas) + 1  # and that variables stand for values
     assert text.count("(check-sat)") == 2 + len(cases) * (1 + kept)
