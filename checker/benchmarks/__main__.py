@@ -33,11 +33,9 @@ FILE = click.Path(exists=True, dir_okay=False)
 @click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Runs of each checker.")
 @click.option("--requests", type=click.IntRange(1), default=8, show_default=True, help="Allocator's size.")
 @click.option(
-    "--library-requests",
-    type=click.IntRange(1),
-    default=6,
-    show_default=True,
-    help="Allocator's size for the peers that are Python libraries.",
+    "--libraries/--no-libraries",
+    default=True,
+    help="Measure the peers that are Python libraries too: minutes each.",
 )
 @click.option(
     "--shared-requests",
@@ -59,7 +57,7 @@ FILE = click.Path(exists=True, dir_okay=False)
 def main(
     runs: int,
     requests: int,
-    library_requests: int,
+    libraries: bool,
     shared_requests: int,
     release: str,
     scenario: bool,
@@ -75,15 +73,15 @@ def main(
     if not ALLOCATOR.exists():
         raise click.UsageError(f"{ALLOCATOR}: there is no such file here; go to the repository's folder")
     java = ["java", "-XX:+UseParallelGC", "-jar", tlc[0], "-workers", "1", tlc[1]] if tlc else []
-    libraries: list[Peer] = [Library("musil", python), Library("minicheck")]
-    own: list[Peer] = [
+    slow: list[Peer] = [Library("musil", python), Library("minicheck")]
+    peers: list[Peer] = [
+        Spin(),
+        *(slow if libraries else []),
         Printing("TLC", java, TLC),
         Printing("Stateright", [stateright] if stateright else [], STATERIGHT),
     ]
-    large, small = _allocator(requests), _allocator(library_requests)
     try:
-        sections = [_measure(large, [Slotproof(), Spin(), *own], runs)]
-        sections.append(_measure(small, [Slotproof(), *libraries], runs))
+        sections = [_measure(_allocator(requests), [Slotproof(), *peers], runs)]
         if scenario:
             whole = {"scenario": "whole-server", "release": release}
             sections.append(

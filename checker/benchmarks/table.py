@@ -111,7 +111,7 @@ Every number is a ratio of medians; a time of one machine says nothing about ano
 - *Peak memory* is the searching process's, for this checker with Python and LLVM in it.
 - Spin searches breadth-first without reduction (`-DBFS -DNOREDUCE`, `gcc -O2`) what `slotproof export`
   writes. musil and minicheck get the system as flat Python over tuples with all arguments written in,
-  which is faster for them than the dataclasses of their manuals; they are slow, so they get a smaller size.
+  which is faster for them than the dataclasses of their manuals.
   TLC and Stateright have a model of their own, named by `--tlc` and `--stateright`.
 """
 

@@ -40,8 +40,6 @@ def test_the_command_measures_at_a_tiny_size(tmp_path: Path) -> None:
         "1",
         "--requests",
         "2",
-        "--library-requests",
-        "2",
         "--shared-requests",
         "2",
         "--no-scenario",
