@@ -1,14 +1,17 @@
 """Several workers on one search, a level of the graph at a time, with the answers of one.
 
-A round gives each worker the same number of states of the level. The workers expand them at once and
-sort out the successors that are known, which most are; what is left is stored by one of them, in the
-order in which one worker alone would have met it. So every state has the same number, parent and depth
-for any number of workers. Where a round meets something out of the ordinary (a limit, a model error,
-too many new states), what comes before it is accepted and the search goes on with one worker.
+The level is handed out in chunks. A worker expands its chunk and sorts out the successors that are known,
+which most are, while others do the same with theirs; what is left it stores when all chunks before its own
+are stored, in the order in which one worker alone would have met it. So every state has the same number,
+parent and depth for any number of workers. Who looks up successors while another worker stores some may
+not find those; a state is looked up once more before it is stored. Where a chunk meets something out of
+the ordinary (a limit, a model error, too many new states), what comes before it is accepted and the
+chunks behind it are done again; near a limit the search goes on with one worker.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -24,10 +27,14 @@ if TYPE_CHECKING:
 
 LEAST_STATES = 4096
 """So few states a worker are not worth a round."""
-KEPT_ROWS = 1 << 16
-ROUND = 0.02
-"""Seconds that a round should take: long beside the start of a thread's work, short beside a look-up."""
+LEAST_CHUNK = 256
 MOST_CHUNK = 1 << 17
+KEPT_ROWS = 1 << 16
+CHUNK = 0.001
+"""Seconds that a chunk should take: long beside handing it out. In a longer one more successors are met
+again before they are stored."""
+ROUND = 0.1
+"""Seconds until the search looks up."""
 
 
 class Worker:
@@ -79,9 +86,15 @@ class Team:
         self.search = search
         self.workers = [Worker(search) for _ in range(workers)]
         self.threads = ThreadPoolExecutor(workers - 1)
-        self.chunk = LEAST_STATES
+        self.chunk = LEAST_CHUNK
         self.tired = False
         """Whether one worker has to go on alone to the end, as a limit is near."""
+        self._changed = threading.Condition()
+        self._next = self._end = 0  # the first state that is not handed out, and the level's end
+        self._until = 0.0
+        self._scanning = 0
+        self._halted = False  # nothing more is handed out, and what is not stored yet is dropped
+        self._growing = False
 
     def close(self) -> None:
         """End the threads."""
@@ -95,40 +108,98 @@ class Team:
 
     def round(self) -> None:
         """Expand as much of the level as takes the time of a round."""
-        search, r = self.search, self.search.registers
-        start = time.monotonic()
-        first, end = int(r[reg.HEAD]), int(r[reg.LEVEL_END])
-        chunk = min(self.chunk, -(-(end - first) // len(self.workers)))
-        for number, worker in enumerate(self.workers):
-            worker.ready(search, min(first + number * chunk, end), min(first + (number + 1) * chunk, end))
-        scan = search.loop.scan
-        others = [self.threads.submit(scan, w.registers.ctypes.data) for w in self.workers[1:]]
-        answers = [scan(self.workers[0].registers.ctypes.data), *(f.result() for f in others)]
-        for worker, answer in zip(self.workers, answers, strict=True):
-            if not self._accept(worker):
-                self.tired = True
-                return
-            if answer != reg.DONE:  # what comes behind is not next
-                self.tired |= answer == reg.BROKEN
-                self.chunk = max(self.chunk // 2, LEAST_STATES // 4)
-                return
-        faster = ROUND / max(time.monotonic() - start, ROUND / 4)
-        self.chunk = max(min(int(self.chunk * faster), MOST_CHUNK), LEAST_STATES)
+        r = self.search.registers
+        self._next, self._end = int(r[reg.HEAD]), int(r[reg.LEVEL_END])
+        self._until = time.monotonic() + ROUND
+        self._halted = False
+        others = [self.threads.submit(self._work, worker) for worker in self.workers[1:]]
+        try:
+            self._work(self.workers[0])
+        finally:
+            for other in others:
+                other.result()
 
-    def _accept(self, worker: Worker) -> bool:
-        """Store what a worker has kept and take over what it found; false if a limit may be near."""
-        search, r, w = self.search, self.search.registers, worker.registers
-        kept = int(w[reg.KEPT_COUNT])
+    def _work(self, worker: Worker) -> None:
+        """Take chunks until none is left, the time is up or a chunk was cut short."""
+        try:
+            while (first := self._take(worker)) is not None:
+                start = time.monotonic()
+                answer = self.search.loop.scan(worker.registers.ctypes.data)
+                faster = CHUNK / max(time.monotonic() - start, CHUNK / 4)
+                if not self._waits_for_its_turn(first):
+                    return
+                self._store(worker, answer, faster)
+        except BaseException:
+            with self._changed:
+                self._halted = True
+                self._changed.notify_all()
+            raise
+
+    @property
+    def _head(self) -> int:
+        """The first state whose successors are not stored: whose chunk's turn it is."""
+        return int(self.search.registers[reg.HEAD])
+
+    def _take(self, worker: Worker) -> int | None:
+        """The first state of the next chunk, for which the worker is made ready."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._growing)
+            if self._halted or self._next >= self._end or time.monotonic() >= self._until:
+                return None
+            first, self._next = self._next, min(self._next + self.chunk, self._end)
+            worker.ready(self.search, first, self._next)
+            self._scanning += 1
+            return first
+
+    def _waits_for_its_turn(self, first: int) -> bool:
+        """Wait until all before the chunk is stored; false if the chunk is dropped."""
+        with self._changed:
+            self._scanning -= 1
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._halted or self._head == first)
+            return not self._halted
+
+    def _store(self, worker: Worker, answer: int, faster: float) -> None:
+        """Take over a chunk whose turn it is, while others scan theirs."""
+        fits = self._make_room(int(worker.registers[reg.KEPT_COUNT]))
+        if fits:
+            self._settle(worker)
+        with self._changed:
+            if not fits or answer == reg.BROKEN:
+                self._halted = self.tired = True
+            elif answer == reg.DONE:
+                self.chunk = max(min(int(self.chunk * faster), MOST_CHUNK), LEAST_CHUNK)
+            else:  # what comes behind is not next
+                self._halted = True
+                self.chunk = max(self.chunk // 2, LEAST_CHUNK)
+            if fits:
+                merge(self.search.native.slots, self.search.context, worker.context)
+                self.search.registers[reg.HEAD] = worker.registers[reg.HEAD]
+            self._changed.notify_all()
+
+    def _settle(self, worker: Worker) -> None:
+        r, w = self.search.registers, worker.registers
+        r[reg.KEPT], r[reg.KEPT_COUNT] = w[reg.KEPT], w[reg.KEPT_COUNT]
+        self.search.loop.settle(r.ctypes.data)
+        r[reg.CHECKED] = w[reg.HEAD]
+        r[reg.TRANSITIONS] += w[reg.TRANSITIONS]
+
+    def _make_room(self, kept: int) -> bool:
+        """Make the table large enough for so many more states; false if a limit may be near."""
+        r = self.search.registers
         if int(r[reg.TAIL]) + kept > int(r[reg.MOST_STATES]):
             return False
         while int(r[reg.TAIL]) + kept > int(r[reg.MOST_FILLED]):
-            if not search.grow():
+            with self._changed:
+                self._growing = True  # nobody begins to look up in the old table
+                self._changed.wait_for(lambda: self._scanning == 0)
+                try:
+                    grown = self.search.grow()
+                finally:
+                    self._growing = False
+                    self._changed.notify_all()
+            if not grown:
                 return False
-        r[reg.KEPT], r[reg.KEPT_COUNT] = w[reg.KEPT], kept
-        search.loop.settle(r.ctypes.data)
-        r[reg.HEAD] = r[reg.CHECKED] = w[reg.HEAD]
-        r[reg.TRANSITIONS] += w[reg.TRANSITIONS]
-        merge(search.native.slots, search.context, worker.context)
         return True
 
 

@@ -20,8 +20,9 @@ from tests.zoo.known import LARGE, SMALL, Known
 
 @pytest.fixture
 def everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds from the first state on, so short that all that can interrupt one does."""
+    """Rounds from the first state on, of chunks so short that all that can interrupt one does."""
     monkeypatch.setattr(team, "LEAST_STATES", 1)
+    monkeypatch.setattr(team, "LEAST_CHUNK", 1)
     monkeypatch.setattr(team, "KEPT_ROWS", 1)
 
 
@@ -95,3 +96,32 @@ def test_rounds_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_system(allocator.with_parameters(requests=6))
     assert explore(program, workers=2).coverage.states == 96_508
     assert taken
+
+
+@pytest.mark.parametrize("run", range(4))
+def test_many_chunks_at_once_and_a_table_that_grows_beneath_them(
+    run: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers look up in the table while one of them stores; it is made larger while nobody does."""
+    monkeypatch.setattr(team, "LEAST_STATES", 1)
+    monkeypatch.setattr(team, "LEAST_CHUNK", 7 + run)
+    monkeypatch.setattr(team, "CHUNK", 1e-6)
+    program = compile_system(allocator.with_parameters(requests=5 + run % 2))
+    one = answers(program, (), 1, Limits())
+    assert answers(program, (), 4, Limits()) == one
+
+
+@pytest.mark.parametrize("function", ["grow", "_settle", "ready"])
+def test_an_error_in_a_worker_ends_the_search(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told, and nobody waits for the worker for ever."""
+
+    def fail(*_: object) -> None:
+        raise MemoryError("no more")
+
+    owner = {"grow": Search, "_settle": team.Team, "ready": team.Worker}[function]
+    monkeypatch.setattr(team, "LEAST_STATES", 1)
+    program = compile_system(allocator.with_parameters(requests=6))
+    search = Search(program, (), Limits(), 3)
+    monkeypatch.setattr(owner, function, fail)
+    with pytest.raises(MemoryError, match="no more"):
+        search.run()
