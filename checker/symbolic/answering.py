@@ -206,6 +206,10 @@ class _Solver:
             if place in self._value or place in self._number:
                 stack.pop()
                 continue
+            found = self._computed(place)  # more may have been asserted since it was looked at
+            if found is not None:
+                self._value[place] = found
+                continue
             needed = self._left(place)
             new = [x >> 1 for x in needed if x >> 1 not in self._value and x >> 1 not in self._number]
             if new:

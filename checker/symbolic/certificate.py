@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +36,14 @@ HINT = "; hint of stage "
 END = "; end"
 SEAL = "; sha256 "
 ALL_OF = "(and\n"
-MARK = re.compile(rf"(?:{INVARIANT}|{HINT})(?P<stage>\d+)(?: in action (?P<action>\d+))?")
-COMMAND = re.compile(r"\(\s*(assert|check-|declare-|define-|echo|exit|get-|pop|push|reset|set-)")
+MARK = re.compile(rf"(?:{INVARIANT}|{HINT})(?P<stage>\d{{1,9}})(?: in action (?P<action>\d{{1,9}}))?")
+COMMAND = re.compile(r"assert|check-|declare-|define-|echo|exit|get-|pop|push|reset|set-")
 """What no term begins with, and what means something to whoever reads a certificate line by line."""
+TOKEN = re.compile(
+    r"(?P<space>[ \n]+)|(?P<bracket>[()])|(?P<word>[\w~!@$%^&*+=<>.?/-]+)|\|(?P<name>[^|\\]*)\|", re.A
+)
+"""What a term is made of: what all solvers take for the same. Comments and strings are not among it, nor is
+what begins one in some solver (``#|`` does in Z3) or ends a quoted name (``\\|`` may)."""
 
 
 class Refused(Exception):
@@ -80,16 +85,27 @@ def claim(text: str) -> Claim:
         head = json.loads(line.removeprefix(HEADER).removesuffix(")").strip('"').replace('""', '"'))
         if head["version"] != VERSION:
             raise Refused(f"is of version {head['version']}; this program reads version {VERSION}")
+        stages = tuple(head["stages"])
+        if not stages or not all(map(_is_stage, stages)):
+            raise ValueError
         return Claim(
             head["subject"],
             head["system"],
             head["digest"],
             tuple(head["choices"]),
             head["parameters"],
-            tuple(head["stages"]),
+            stages,
         )
-    except (StopIteration, ValueError, KeyError, TypeError):
+    except (StopIteration, ValueError, KeyError, TypeError, RecursionError):
         raise Refused("has a head that cannot be read") from None
+
+
+def _is_stage(told: Any) -> bool:
+    """Whether something says by what properties are shown. An induction has no depth below 0: it would ask
+    nothing."""
+    depth, names = told["depth"], told["properties"]
+    listed = isinstance(names, list) and bool(names) and all(isinstance(name, str) for name in names)
+    return listed and type(depth) is int and depth >= 0 and told["by"] in ("induction", "invariant")
 
 
 def proof_of(text: str) -> Proof:
@@ -106,7 +122,7 @@ def proof_of(text: str) -> Proof:
             term = "\n".join(lines[at + 2 : end - 1])
             if found["action"] is None:
                 formulas[int(found["stage"])] = term
-            elif _is_one_term(term):
+            elif is_one_term(term):
                 hints.setdefault(int(found["stage"]), {}).setdefault(int(found["action"]), []).append(term)
             else:
                 raise Refused("has a hint that is no term")
@@ -115,7 +131,7 @@ def proof_of(text: str) -> Proof:
         names = tuple(stage["properties"])
         if stage["by"] == "induction":
             stages.append(Induction(names, int(stage["depth"])))
-        elif place in formulas and _is_one_term(formulas[place]):
+        elif place in formulas and is_one_term(formulas[place]):
             given = {action: tuple(terms) for action, terms in hints.get(place, {}).items()}
             stages.append(Invariant(names, formulas[place], int(stage["depth"]), hints=given))
         else:
@@ -123,47 +139,62 @@ def proof_of(text: str) -> Proof:
     return tuple(stages)
 
 
-def questions(program: Program, choices: Sequence[int], text: str) -> int:
-    """How many questions a certificate asks; ``Refused`` if it is not one of this system."""
+def questions(
+    program: Program, choices: Sequence[int], text: str, look: Callable[[], None] = lambda: None
+) -> int:
+    """How many questions a certificate asks; ``Refused`` if it is not one of this system.
+
+    Its text is compared while it is written anew, which ends where they differ: what a certificate says of
+    depths must not cost more than what it has to show for them. ``look`` is called now and then and ends it
+    by raising.
+    """
     stated = claim(text)
     if stated.digest != program.digest or stated.choices != _choices(program, choices):
         raise Refused(
             f"is of another system: {stated.system} with digest {stated.digest[:12]},"
             f" not {program.name} with {program.digest[:12]}, or of other decisions"
         )
-    if written(program, choices, proof_of(text), stated.subject) != text:
+    at, count = 0, 0
+    try:
+        for line in _lines(program, choices, proof_of(text), stated.subject, look):
+            look()
+            if not text.startswith(f"{line}\n", at):
+                break
+            at += len(line) + 1
+            count += line == "(check-sat)"
+    except KeyError as error:
+        raise Refused(f"is of a property that this system does not have: {error}") from None
+    if at != text.rindex(SEAL):
         raise Refused("does not state the relation or the questions of this system")
-    return text.count("(check-sat)")
+    return count
 
 
-def _is_one_term(text: str) -> bool:
+def is_one_term(text: str) -> bool:
     """Whether a text is a single term, so that nothing but a term can stand in its place."""
-    if COMMAND.search(re.sub(r"\|[^|]*\|", "x", text)):
-        return False
-    depth, quoted, terms = 0, False, 0
-    for at, c in enumerate(text):
-        if c == "|":
-            quoted = not quoted
-        if quoted:
-            continue
-        if c in '";\\':
+    at = depth = terms = 0
+    opened = False
+    for token in TOKEN.finditer(text):
+        if token.start() != at or not (token["name"] or "").isprintable():
             return False
-        if c == "(":
-            terms += depth == 0
-            depth += 1
-        elif c == ")":
+        at = token.end()
+        if token["space"]:
+            continue
+        if opened and COMMAND.match(token[0]):
+            return False
+        opened = token[0] == "("
+        if token[0] == ")":
             depth -= 1
             if depth < 0:
                 return False
-        elif depth == 0 and not c.isspace() and c != "|" and (at == 0 or text[at - 1].isspace()):
-            terms += 1
-    terms += text.startswith("|")
-    return depth == 0 and not quoted and terms == 1
+        else:
+            terms += depth == 0
+            depth += opened
+    return at == len(text) and depth == 0 and terms == 1
 
 
 def parts_of(formula: str) -> list[str]:
     """The parts of an invariant that is written as all of several, one after the other; or the whole."""
-    if not formula.startswith(ALL_OF) or not _is_one_term(formula):
+    if not formula.startswith(ALL_OF) or not is_one_term(formula):
         return [formula]
     parts: list[str] = []
     depth = 0
@@ -182,7 +213,11 @@ def _choices(program: Program, choices: Sequence[int]) -> tuple[str, ...]:
 
 
 def _lines(
-    program: Program, choices: Sequence[int], proof: Proof, subject: Mapping[str, Any]
+    program: Program,
+    choices: Sequence[int],
+    proof: Proof,
+    subject: Mapping[str, Any],
+    look: Callable[[], None] = lambda: None,
 ) -> Iterator[str]:
     head = {
         "version": VERSION,
@@ -204,7 +239,7 @@ def _lines(
     yield f'{HEADER}"{told}")'
     yield "(set-logic QF_UF)"
     yield "; The proof is right if every answer is unsat."
-    made = relation(program, choices)
+    made = relation(program, choices, look=look)
     asked = [of_relation(made, s.properties) for s in proof]
     variables = asked[0].variables
     parameters = " ".join(f"({quoted(made.booleans.name(x))} Bool)" for x in variables)

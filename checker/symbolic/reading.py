@@ -111,7 +111,8 @@ class Gates:
             return self._new(Choice(parts[0], parts[1], parts[1] ^ 1))
         if kind in (z3.Z3_OP_XOR, z3.Z3_OP_DISTINCT) and len(parts) == 2:
             return self._new(Choice(parts[0], parts[1] ^ 1, parts[1]))
-        if kind == z3.Z3_OP_UNINTERPRETED and not parts:
+        sort = z3.Z3_get_sort_kind(context, z3.Z3_get_range(context, declared))
+        if kind == z3.Z3_OP_UNINTERPRETED and not parts and sort == z3.Z3_BOOL_SORT:
             symbol = z3.Z3_get_decl_name(context, declared)
             return self._new(Variable(z3.Z3_get_symbol_string(context, symbol), 0))
         raise Refused("asks of more than Boolean terms")

@@ -52,7 +52,7 @@ def recheck(
     ends it.
     """
     until = budget.seconds + A_WHILE
-    count = questions(program, choices, text)
+    count = questions(program, choices, text, budget.check)
     if has_cadical():
         yield _all("CaDiCaL", in_cadical(script(text, budget), budget), count)
         yield _some(f"Z3 {z3.get_version_string()}", in_z3(text, budget, until), count)
@@ -156,10 +156,14 @@ def in_cvc5(text: str, budget: Budget, until: float | None = None) -> Iterator[s
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "certificate")
     while True:
         budget.check()
-        command = parser.nextCommand()
-        if command.isNull() or (until is not None and budget.seconds >= until):
-            return
-        for answer in str(command.invoke(solver, parser.getSymbolManager())).split():
+        try:
+            command = parser.nextCommand()
+            if command.isNull() or (until is not None and budget.seconds >= until):
+                return
+            said = str(command.invoke(solver, parser.getSymbolManager()))
+        except RuntimeError as error:
+            raise Refused("proves nothing: cvc5 cannot read it") from error
+        for answer in said.split():
             if answer == "unknown" and until is not None:
                 return
             yield answer

@@ -1,23 +1,26 @@
 """A certificate is right or refused: of the systems of the zoo, of runs that end, with any byte changed."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+import z3
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slotproof.checker.runs import names_of
-from slotproof.checker.symbolic import certificate
-from slotproof.checker.symbolic.certificate import SEAL, Refused
+from slotproof.checker.symbolic import certificate, rechecking
+from slotproof.checker.symbolic.certificate import HEADER, SEAL, Refused
 from slotproof.checker.symbolic.proof import Induction, Invariant, Proof
 from slotproof.checker.symbolic.proving import METHODS, Method, prove
 from slotproof.checker.symbolic.rechecking import recheck
-from slotproof.checker.symbolic.solving import Budget
+from slotproof.checker.symbolic.solving import Budget, Stopped
 from slotproof.checker.verdict import Holds
 from slotproof.model.language import System
 from slotproof.model.language.compile import compile_system
@@ -150,6 +153,118 @@ def test_a_certificate_of_one_property_is_none_of_another() -> None:
     _, proof = prove(program, (), "never-three", "pdr")
     body = opened(certificate.written(program, (), proof, {}))
     assert refused(sealed(body.replace("never-three", "never-six")), program)
+
+
+# Terms that are more than that
+
+PIECES = ["|", "#|", "|#", "\\", ";", '"', "\n", "\r", "\0", "\x0b", "\u2028", " ", "(", ")", "((", "))"]
+PIECES += [
+    "true",
+    "x",
+    "#",
+    "(and ",
+    "(assert false)",
+    "\n(check-sat)\n",
+    "\n(push 1)\n",
+    "\n(pop 1)\n",
+    ":named n",
+    "!",
+]
+BEHIND = "(let ((a true)) a)"
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12).map("".join))
+@example("|\\| true) (| true)\n)\n(assert false)\n(define-fun z () Bool (and\n; |\ntrue)")
+@example("(and true #| | y |#)\n)\n(assert false)\n(define-fun z () Bool (and\n; |\ntrue)")
+@example("(and true |\n(check-sat)\n|)")
+@example("(! true :named n)")
+def test_what_passes_for_a_term_is_one_to_a_solver_and_leaves_the_rest_alone(term: str) -> None:
+    if not certificate.is_one_term(term):
+        return
+    lines = ["(declare-const x Bool)", "(define-fun f () Bool", *term.split("\n"), ")", f"(assert {BEHIND})"]
+    assert not {"(check-sat)", "(push 1)", "(pop 1)"} & {*lines}
+    assert sum(line.startswith("(assert ") for line in lines) == 1
+    with suppress(z3.Z3Exception):  # it may be no term of Boolean variables
+        assert len(z3.parse_smt2_string("\n".join(lines), ctx=z3.Context())) == 1
+
+
+@pytest.mark.parametrize("at", ["formula", "hint"])
+@pytest.mark.parametrize(
+    "term",
+    [
+        "(and true #| | y |#)\n)\n(assert false)\n(define-fun z{} () Bool (and\n; |\ntrue)",
+        "(let ((|\\| true) (| true)) true)\n)\n(assert false)\n(define-fun z{} () Bool (or\n; | 1))\ntrue)",
+        "(and true |\n(check-sat)\n|)",
+        "(and true |\n(push 1)\n(pop 1)\n|)",
+        "true)(assert false)(define-fun z{} () Bool true",
+        "true\0",
+        "(! true :named z{})",
+        "(or true |a\rb|)",
+        '(and true "")',
+    ],
+)
+def test_a_term_that_brings_more_with_it_is_refused(
+    at: str, term: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever Z3 makes of it alone: ``never-four`` is violated, and the questions would be about nothing."""
+    monkeypatch.setattr(rechecking, "find_spec", lambda _: None)  # cvc5 may read less than others
+    program = compile_system(ending)
+    hints = {i: (term.format(i),) for i in range(len(program.actions) + 2)}
+    stage = Invariant(("never-four",), "true", 1, hints=hints)
+    if at == "formula":
+        stage = Invariant(("never-four",), term.format(""), 1)
+    with pytest.raises(Refused, match=r"has a hint that is no term|has no invariant|without an end"):
+        checked(certificate.written(program, (), (stage,), {}), program)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        [{"properties": ["never-four"], "by": "induction", "depth": -1}] * 2,
+        [{"properties": ["never-four"], "by": "induction", "depth": d} for d in (-1, 0)],
+        *(
+            [{"properties": ["never-four"], "by": "induction", "depth": d}]
+            for d in (True, 0.5, 1e999, "1", None)
+        ),
+        [{"properties": ["never-four"], "by": "induction", "depth": 10**12}],
+        *(
+            [{"properties": p, "by": "induction", "depth": 1}]
+            for p in ([], "never-four", ["none"], [1], None)
+        ),
+        [{"properties": ["never-four"], "by": "faith", "depth": 1}],
+        [],
+        ["never-four"],
+        None,
+    ],
+    ids=repr,
+)
+def test_a_head_that_promises_other_stages_is_refused(stages: object) -> None:
+    program = compile_system(ending)
+    body = opened(certificate.written(program, (), (Induction(("never-four",), 0),), {}))
+    first, *rest = body.splitlines()
+    head = json.loads(first.removeprefix(HEADER).removesuffix(")").strip('"').replace('""', '"'))
+    told = json.dumps({**head, "stages": stages}, sort_keys=True).replace('"', '""')
+    assert refused(sealed("\n".join([f'{HEADER}"{told}")', *rest, ""])), program)
+
+
+@pytest.mark.parametrize(
+    "head", ["[" * 100_000, "{}", "[]", "9" * 5000, "null", '{"version": 4}'], ids=lambda h: h[:9]
+)
+def test_a_head_that_is_none_is_refused(head: str) -> None:
+    told = head.replace('"', '""')
+    assert refused(sealed(f'{HEADER}"{told}")\n'), compile_system(ending))
+
+
+def test_a_limit_is_looked_at_before_the_first_question() -> None:
+    """To write the relation again can be the longest part."""
+    with pytest.raises(Stopped, match="time limit"):
+        list(recheck(TEXT, RING, (), Budget(1e-9, None)))
+
+
+def test_nothing_stands_between_the_questions_and_the_check_sum() -> None:
+    body = opened(TEXT)
+    for more in ("(assert false)\n", f"{SEAL}0\n(assert false)\n", f"{SEAL}0\n"):
+        assert refused(sealed(body + more), RING)
 
 
 # Changed files
