@@ -82,11 +82,12 @@ class _Search:
         self._facts: dict[_Asked, list[Literal]] = {}  # of these, what holds on the way
         self._apart = {number: self._step(number, ()) for number in self._moves}
         self._together: dict[int, Step] = {}
+        self._with_fewer: dict[int, Step] = {}  # when fewer lemmas had been taken
 
-    def _step(self, number: int, known: Sequence[Literal]) -> Step:
+    def _step(self, number: int, known: Sequence[Literal], before: Step | None = None) -> Step:
         move = self._moves[number]
         here = [*before_step(self._question, move), *known]
-        return Step(self._made, move, here, self._formulas, self._budget, self._asked, None)
+        return Step(self._made, move, here, self._formulas, self._budget, self._asked, before)
 
     def invariant(self) -> Invariant | None:
         """What ``show`` says."""
@@ -136,6 +137,7 @@ class _Search:
             if helping is None:
                 raise _NotShown if one.lemma is None else _NotKept(one.lemma)
             self._taken.append(helping)
+            self._with_fewer |= self._together
             self._together.clear()
 
     def _worded(self, one: _Asked) -> tuple[str, list[Literal]]:
@@ -156,7 +158,8 @@ class _Search:
         known = [self._true[name] for name in self._taken]
         step = self._together.get(one.action)
         if step is None:
-            step = self._together[one.action] = self._step(one.action, known)
+            before = self._with_fewer.get(one.action)
+            step = self._together[one.action] = self._step(one.action, known, before)
         if one.lemma is None:
             reply = step.quickly(about, wanted, (), CONFLICTS)
         else:

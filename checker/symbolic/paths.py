@@ -35,10 +35,12 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A place on the way through an action: the conditions under which it is passed, and the cells there."""
+    """A place on the way through an action: the conditions under which it is passed, the cells there, and in
+    how many loops it is."""
 
     path: Path
     cells: Cells
+    loops: int
 
 
 @dataclass(slots=True)
@@ -79,10 +81,15 @@ class Paths:
         self._stops: list[Stop] | None = None  # of the action that is run, if they are wanted
 
     def _stop(self) -> None:
-        """Note the cells as they are now, if they are not as they were."""
-        if self._stops is None or self._dead or (self._stops and self._stops[-1].cells is self._cells):
+        """Note the cells as they are now, if they are not as they were; once outside of a loop rather than in
+        its last round."""
+        if self._stops is None or self._dead:
             return
-        self._stops.append(Stop((*self._context, *self._path), self._cells))
+        if self._stops and self._stops[-1].cells is self._cells:
+            if self._stops[-1].loops <= self._looping:
+                return
+            self._stops.pop()
+        self._stops.append(Stop((*self._context, *self._path), self._cells, self._looping))
 
     def _all(self, path: Path) -> Literal:
         return self._booleans.all(path)

@@ -14,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 
 from slotproof.checker.symbolic.asking import Asked, Questions, Reply, can_be, is_trivial, questions
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Choice, Conjunction, Literal, Variable
+from slotproof.checker.symbolic.containers import Container, containers
+from slotproof.checker.symbolic.paths import Stop
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.relation import Move, Relation
 from slotproof.checker.symbolic.safety import Safety
@@ -30,7 +33,10 @@ SOME = 10_000
 """Conflicts that it may cost to show a fact on the way: a second or two."""
 
 PATIENCE = 8
-"""How many facts about one lemma may turn out hard, before the question is asked without further ones."""
+"""How many facts about one lemma may turn out hard, before containers are followed."""
+
+MANY = 200_000
+"""Conflicts that a fact may cost where containers are followed: up to half a minute, for few of them."""
 
 
 @dataclass(slots=True)
@@ -191,7 +197,8 @@ class Step:
         self._solver: Questions | None = None
         self._shown_by: dict[Literal, tuple[Literal, ...]] = {} if before is None else dict(before._shown_by)
         self._needed: set[Literal] = set() if before is None else set(before._needed)
-        self._tried: set[Literal] = set(self._shown_by)
+        self._tried: dict[Literal, int] = {}
+        self._followed: bool = before is not None and before._followed
 
     def possible(self, about: str, wanted: Sequence[Literal], lemmas: Sequence[str]) -> bool:
         """Whether this can happen, all of it; ``lemmas`` are looked at on the way if that is hard to say."""
@@ -216,7 +223,9 @@ class Step:
         if reply.possible is not None:
             return reply
         for name in lemmas:
-            self._go_along(name, given)
+            if not self._go_along(name, given):
+                self._follow(given)
+                self._go_along(name, given, outside=True)
         reply = self._reply(term, given, None)
         # A solver that has shown a fact knows it from then on, and does not say that it has used it.
         return reply if reply.possible else replace(reply, used=tuple({*reply.used, *self._shown_by}))
@@ -246,22 +255,92 @@ class Step:
         wanted = self.rests_on([*self._needed, *more])
         return [fact for fact in self._shown_by if fact in wanted]
 
-    def _go_along(self, name: str, given: Sequence[Literal]) -> None:
-        b, made, result = self._made.booleans, self._made, self._move.result
-        hard = 0
-        for stop in result.stops:
+    def _go_along(self, name: str, given: Sequence[Literal], *, outside: bool = False) -> bool:
+        """Show what a lemma says at each stop, or at those outside of loops; whether that is not too hard."""
+        made, hard = self._made, 0
+        for stop in self._move.result.stops:
             if hard == PATIENCE:
-                break
-            holds = made.holds_in(name, made.stored_of(stop.cells))
-            fact = b.any([*(x ^ 1 for x in stop.path), result.error, holds])
-            if fact == TRUE or fact in self._tried:
+                return False
+            if not (outside and stop.loops):
+                self._asked(f"{name} on the way through {self._move.action.name}")
+                holds = made.holds_in(name, made.stored_of(stop.cells))
+                hard += self._try(stop, holds, given, MANY if outside else SOME) is None
+        return True
+
+    def _try(self, stop: Stop, holds: Literal, given: Sequence[Literal], conflicts: int) -> bool | None:
+        """Whether a term is always true at a stop; ``None`` if that is too hard to say."""
+        b, error = self._made.booleans, self._move.result.error
+        fact = b.any([*(x ^ 1 for x in stop.path), error, holds])
+        if fact == TRUE or fact in self._shown_by:
+            return True
+        if self._tried.get(fact, 0) >= conflicts:
+            return False
+        reply = self._reply(fact ^ 1, given, conflicts)
+        self._tried[fact] = conflicts if reply.possible is None else MANY
+        if reply.possible is False:
+            self._shown_by[fact] = reply.used
+        return None if reply.possible is None else not reply.possible
+
+    def _follow(self, given: Sequence[Literal]) -> None:
+        """Show where the elements of queues come from, from one stop outside of loops to the next.
+
+        Looked at are queues and what has no element in common with one of them before the step. What may have
+        become more since the last stop has elements of other ones; those that had none in common still have
+        none; and a queue holds each element once.
+        """
+        if self._followed:
+            return
+        self._followed = True
+        made, b = self._made, self._made.booleans
+        pairs = self._kept_apart(given)
+        among = list(dict.fromkeys(x for pair in pairs for x in pair))
+        before = {x: x.holds(made, made.before) for x in among}
+        for stop in self._move.result.stops:
+            cells = made.stored_of(stop.cells)
+            now = {x: before[x] if stop.loops else x.holds(made, cells) for x in among}
+            for one in among:
+                if now[one] == before[one]:
+                    continue
+                self._asked(f"what is in {one.name} on the way through {self._move.action.name}")
+                others = [x for x in among if x.type == one.type and x != one]
+                for sources in ([], others, *([x] for x in others)):
+                    came = [
+                        b.any([x ^ 1, before[one][n], *(before[other][n] for other in sources)])
+                        for n, x in enumerate(now[one])
+                    ]
+                    shown = self._try_each(stop, came, given)
+                    if shown == (not sources) and len(sources) != 1:
+                        break  # it is no more than it was, or is not known to come from these
+                for pair in pairs:
+                    if one in pair:
+                        both = zip(now[pair[0]], now[pair[1]], strict=True)
+                        self._try_each(stop, [b.conj(x, y) ^ 1 for x, y in both], given)
+                self._try(stop, one.each_once(made, cells), given, MANY)
+            before = now
+
+    def _kept_apart(self, given: Sequence[Literal]) -> list[tuple[Container, Container]]:
+        """Queues, each with what has no element in common with it before the step, which changes one."""
+        made, b = self._made, self._made.booleans
+        after = made.stored_of(self._move.result.after)
+        found: list[tuple[Container, Container]] = []
+        for one, other in combinations(containers(made), 2):
+            if one.type != other.type or not (one.capacity or other.capacity):
                 continue
-            self._tried.add(fact)
-            self._asked(f"{name} on the way through {self._move.action.name}")
-            reply = self._reply(fact ^ 1, given, SOME)
-            if reply.possible is False:
-                self._shown_by[fact] = reply.used
-            hard += reply.possible is None
+            held = [x.holds(made, made.before) for x in (one, other)]
+            if held == [x.holds(made, after) for x in (one, other)]:
+                continue
+            shared = b.any(map(b.conj, *held))
+            if shared != FALSE and self._reply(shared, given, FEW).possible is False:
+                found.append((one, other))
+        return found
+
+    def _try_each(self, stop: Stop, terms: Sequence[Literal], given: Sequence[Literal]) -> bool:
+        """Whether all of these are true at a stop, tried together and then one by one."""
+        shown = self._try(stop, self._made.booleans.all(terms), given, FEW)
+        if shown is None:
+            each = [self._try(stop, x, given, MANY) for x in terms]
+            shown = all(each)
+        return shown
 
     def _reply(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None) -> Reply:
         if self._solver is None:

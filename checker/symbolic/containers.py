@@ -1,0 +1,77 @@
+"""Queues and sets of a state: which elements each holds, whatever the order.
+
+A queue is cells for its length and its positions. That an element has only moved from one queue to another is
+hard to see from them; said once for each stop of an action, it makes the rest easy (``strengthening.Step``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+from slotproof.checker.symbolic.booleans import FALSE, Literal
+from slotproof.checker.symbolic.paths import Cells
+from slotproof.checker.symbolic.relation import Relation
+from slotproof.checker.symbolic.values import low
+from slotproof.model.language.types import IndexType, SetType
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A queue, or a set (``capacity`` 0), of elements of one type; ``items`` and ``length`` are cells."""
+
+    name: str
+    type: IndexType
+    items: int
+    length: int
+    capacity: int
+
+    def holds(self, made: Relation, cells: Cells) -> list[Literal]:
+        """Of each element, whether it is held."""
+        if not self.capacity:
+            bits = cells[self.items]
+            assert isinstance(bits, tuple)
+            return list(bits)
+        b = made.booleans
+        places = list(self._places(made, cells))
+        return [
+            b.any([b.conj(there, item.get(low(self.type) + n, FALSE)) for there, item in places])
+            for n in range(self.type.size)
+        ]
+
+    def each_once(self, made: Relation, cells: Cells) -> Literal:
+        """Whether no element is held at two positions."""
+        b = made.booleans
+        pairs = combinations(self._places(made, cells), 2) if self.capacity else ()
+        return b.all(
+            [b.conj(there, made.values.equal(item, other)) ^ 1 for (_, item), (there, other) in pairs]
+        )
+
+    def _places(self, made: Relation, cells: Cells) -> Iterator[tuple[Literal, dict[int, Literal]]]:
+        """Of each position, whether there is an item, and which."""
+        length = made.values.number(cells[self.length])
+        for place in range(self.capacity):
+            there = made.booleans.any([x for n, x in length.items() if n > place])
+            yield there, dict(made.values.number(cells[self.items + place]))
+
+
+def containers(made: Relation) -> list[Container]:
+    """The queues and sets of elements that a stored state has."""
+    columns = {column.name: column for column in made.program.columns if not column.output}
+    found: list[Container] = []
+    for name, column in columns.items():
+        if isinstance(column.type, SetType) and isinstance(column.type.item, IndexType):
+            of = column.type.item
+            found += [Container(name, of, column.offset + at, 0, 0) for at in range(column.cells)]
+        elif isinstance(column.type, IndexType) and name.endswith("[#]"):
+            queue = name.removesuffix("[#]")
+            *outer, capacity = column.dims
+            length = columns[f"{queue}.len"].offset
+            found += [
+                Container(queue, column.type, column.offset + at * capacity, length + at, capacity)
+                for at in range(prod(outer))
+                if len(columns[f"{queue}.len"].dims) == len(outer)
+            ]
+    return found
