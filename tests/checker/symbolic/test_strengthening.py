@@ -312,17 +312,23 @@ def test_eight_requests_six_adapters_and_four_slots_are_proven() -> None:
     ("scenario", "name", "decided"),
     [
         ("finish-unload", "slot-capacity", NEWEST),
+        ("finish-unload-normal", "slot-capacity", NEWEST),
         ("idle-rank", "fresh-batch-info", NEWEST),
         ("finish-unload", "no-crash-fit-test-unknown-adapter", unload_sweeps_first.candidate),
+        ("finish-unload-normal", "no-crash-fit-test-unknown-adapter", unload_sweeps_first.candidate),
     ],
 )
-def test_more_is_proven_at_that_size_with_cadical(scenario: str, name: str, decided: Release) -> None:
+def test_more_is_proven_and_checked_at_that_size(scenario: str, name: str, decided: Release) -> None:
     program, choices = server(scenario, LARGE, decided)
     lemmas = [x.name for x in SCENARIOS[scenario].lemmas]
     costly = [x.name for x in SCENARIOS[scenario].costly]
     verdict, proof = prove(program, choices, name, helpers=lemmas, costly=costly)
     assert isinstance(verdict, Holds), verdict
     assert len(proof) == 1
+    text = certificate.written(program, choices, proof, {})
+    assert next(recheck(text, program, choices, Budget(None, None))).startswith(
+        "CaDiCaL answers unsat to all"
+    )
 
 
 @pytest.mark.deep
