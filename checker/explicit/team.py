@@ -192,9 +192,9 @@ class Team:
         while int(r[reg.TAIL]) + kept > int(r[reg.MOST_FILLED]):
             with self._changed:
                 self._growing = True  # nobody begins to look up in the old table
-                self._changed.wait_for(lambda: self._scanning == 0)
+                self._changed.wait_for(lambda: self._scanning == 0 or self._halted)  # halted: one has failed
                 try:
-                    grown = self.search.grow()
+                    grown = not self._halted and self.search.grow()
                 finally:
                     self._growing = False
                     self._changed.notify_all()

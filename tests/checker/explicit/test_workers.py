@@ -1,11 +1,13 @@
 """Any number of workers finds the same states in the same order, and all else with them."""
 
+import threading
+import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from slotproof.checker.explicit import team
+from slotproof.checker.explicit import store, team
 from slotproof.checker.explicit.engine import explore
 from slotproof.checker.explicit.search import Search
 from slotproof.checker.verdict import Limits
@@ -125,3 +127,35 @@ def test_an_error_in_a_worker_ends_the_search(function: str, monkeypatch: pytest
     monkeypatch.setattr(owner, function, fail)
     with pytest.raises(MemoryError, match="no more"):
         search.run()
+
+
+def test_an_error_while_the_table_has_to_grow_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who makes it larger waits until nobody looks up in it, and not for whoever has failed meanwhile."""
+    monkeypatch.setattr(team, "LEAST_STATES", 1)
+    monkeypatch.setattr(team, "LEAST_CHUNK", 20)
+    monkeypatch.setattr(store, "FIRST_TABLE_BITS", 4)
+    search = Search(compile_system(allocator.with_parameters(requests=6)), (), Limits(), 3)
+    together, native = search.team, search.loop
+    assert together is not None
+
+    def scan(registers: int) -> int:
+        end = time.monotonic() + 0.01
+        while not together._growing and time.monotonic() < end:
+            time.sleep(0.0001)
+        if together._growing:
+            raise MemoryError("no more")
+        return native.scan(registers)
+
+    search.loop = replace(native, scan=scan)
+    told: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            search.run()
+        except MemoryError as error:
+            told.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert [str(error) for error in told] == ["no more"]
