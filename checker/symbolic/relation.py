@@ -230,7 +230,8 @@ class Relation:
         key = (f"{prefix} {kind(type_)}", type_.size, place)
         shared = self._slots.get(key)
         if shared is None:
-            shared = self._slots[key] = self._cell(f"{prefix}.arg{place}of{type_.size}", type_)
+            word = "arg" if kind(type_) == "number" else kind(type_).replace(" ", "-")  # each has its name
+            shared = self._slots[key] = self._cell(f"{prefix}.{word}{place}of{type_.size}", type_)
         if kind(type_) != "number" or low(shared.type) == low(type_):
             return Cell(type_, shared.encoding, shared.variables, shared.value)
         cases = {v - low(shared.type) + low(type_): x for v, x in self.values.number(shared.value).items()}

@@ -404,3 +404,65 @@ def in_order(s: Kitchen) -> bool:
 
 kitchen = System("kitchen", Kitchen, actions=[warm, fill], properties=[in_order])
 cleaned_kitchen = System("cleaned-kitchen", Kitchen, actions=[warm, fill, clean], properties=[in_order])
+
+
+# Arguments of every kind, as many of one as of another.
+
+
+class Coin(enum.Enum):
+    """As many as there are truth values."""
+
+    HEADS = "heads"
+    TAILS = "tails"
+
+
+class Side(Domain, size=4, names="d{i}"):
+    """As many as there are sets of coins."""
+
+
+class Given(State):
+    """What was given last."""
+
+    times: Annotated[int, Range(0, 2)] = field(0, "how often something was given")
+
+
+@action
+def give_bool(s: Given, x: bool) -> None:
+    """Two."""
+    s.times = 1 if x else s.times
+
+
+@action
+def give_coin(s: Given, x: Coin) -> None:
+    """Two."""
+    s.times = 2 if x == Coin.TAILS else s.times
+
+
+@action
+def give_set(s: Given, x: Set[Coin]) -> None:
+    """Four."""
+    s.times = len(x)
+
+
+@action
+def give_side(s: Given, x: Side) -> None:
+    """Four."""
+    s.times = min(x.index, 2)
+
+
+@action
+def give_all(s: Given, a: Side, b: bool, c: Coin, d: Set[Coin], e: Annotated[int, Range(1, 2)]) -> None:
+    """Each of them."""
+    require(b)
+    s.times = 0 if c == Coin.HEADS and a == Side(1) and e == 2 else len(d)
+
+
+@invariant
+def rarely(s: Given) -> bool:
+    """True of all values."""
+    return s.times <= 2
+
+
+given = System(
+    "given", Given, actions=[give_bool, give_coin, give_set, give_side, give_all], properties=[rarely]
+)

@@ -125,6 +125,13 @@ def test_a_state_without_successors_that_is_never_reached_is_no_hindrance(name: 
     assert checked(certificate.written(program, (), proof, {}), program)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_arguments_of_all_kinds_have_one(method: Method) -> None:
+    program = compile_system(gym.given)
+    _, proof = prove(program, (), "rarely", method)
+    assert checked(certificate.written(program, (), proof, {}), program)
+
+
 # Other systems
 
 

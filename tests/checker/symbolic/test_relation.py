@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from slotproof.checker.symbolic.booleans import Variable
 from slotproof.checker.symbolic.engine import layers, relation
 from slotproof.checker.symbolic.relation import Encoding
 from slotproof.model.language import System
@@ -13,7 +14,7 @@ from slotproof.model.language.interpreter import Interpreter
 from slotproof.model.language.program import Program
 from tests.checker.symbolic import gym
 
-SYSTEMS = [gym.numbers, gym.sets, gym.boxes, gym.queues, gym.fuse, gym.kitchen]
+SYSTEMS = [gym.numbers, gym.sets, gym.boxes, gym.queues, gym.fuse, gym.kitchen, gym.given]
 
 
 def stored(program: Program, state: Valuation) -> Valuation:
@@ -58,6 +59,17 @@ def test_another_alternative_gives_other_states() -> None:
     found = layers(program, linked, 2)
     assert found == interpreted(program, linked, 2)
     assert found != interpreted(program, red, 2)
+
+
+@pytest.mark.parametrize("encoding", ["one-hot", "binary"])
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: s.name)
+def test_each_variable_has_a_name_of_its_own(system: System, encoding: Encoding) -> None:
+    """What two variables have in common in Z3 and in certificates is their name."""
+    program = compile_system(system)
+    booleans = relation(program, choices_of(system, program), encoding).booleans
+    nodes = [booleans.node(2 * place) for place in range(len(booleans))]
+    names = [node.name for node in nodes if isinstance(node, Variable)]
+    assert len(names) == len(set(names))
 
 
 def test_outputs_have_no_variables_before_a_step() -> None:
