@@ -225,12 +225,18 @@ def _subject(told: Mapping[str, Any]) -> Subject:
 
     try:
         candidate = told["candidate"]
+        settings = told["settings"]
+        texts = [candidate, told["scenario"], told["release"], told["file"]]
+        if not isinstance(settings, list) or not all(isinstance(x, str) for x in settings):
+            raise TypeError
+        if not all(isinstance(x, str | None) for x in texts):
+            raise TypeError
         return _named(
             told["scenario"],
             None if candidate else told["release"],
             bool(told["full"]),
             told["file"],
-            tuple(told["settings"]),
+            tuple(settings),
             Path(candidate) if candidate else None,
         )
     except (KeyError, TypeError):

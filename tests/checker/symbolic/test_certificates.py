@@ -324,6 +324,25 @@ def test_the_command_refuses_every_change_with_exit_1(run: Run, tmp_path: Path) 
             assert (done.exit_code, "refused: it" in done.output or "refused: is" in done.output) == (1, True)
 
 
+@pytest.mark.parametrize("key", ["scenario", "release", "file", "settings", "candidate"])
+@pytest.mark.parametrize("told", [3, [1], [None], {"a": 1}, True], ids=repr)
+def test_the_command_refuses_what_names_no_system(key: str, told: object, run: Run, tmp_path: Path) -> None:
+    named: dict[str, object] = {
+        "scenario": None,
+        "release": None,
+        "full": False,
+        "file": None,
+        "settings": [],
+        "candidate": None,
+    }
+    program = compile_system(ending)
+    out = tmp_path / "proof.smt2"
+    stage = Induction(("never-six",), 1)
+    out.write_text(certificate.written(program, (), (stage,), {**named, "full": False, key: told}))
+    done = run("prove", "--check", str(out))
+    assert (done.exit_code, "does not say which system it is of" in done.output) == (1, True)
+
+
 # Proofs that do not end
 
 
