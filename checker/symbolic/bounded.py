@@ -13,7 +13,6 @@ from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
 from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.relation import Bad, Move, Relation
 from slotproof.checker.symbolic.solving import Budget, Formula, Formulas, OneShot, Template
-from slotproof.checker.symbolic.values import low
 
 Codes = tuple[int | None, ...]
 """A valuation in which the outputs that no property reads are ``None``."""
@@ -158,4 +157,4 @@ class Unrolling:
 
 def _choice(moves: Sequence[Move], true: set[Literal]) -> Choice:
     move = next(m for m in moves if m.chosen == TRUE or m.chosen in true)
-    return Choice(move.number, tuple(a.code(true.__contains__) + low(a.type) for a in move.arguments))
+    return Choice(move.number, tuple(a.code(true.__contains__) + a.type.low for a in move.arguments))

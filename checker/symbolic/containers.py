@@ -14,7 +14,6 @@ from math import prod
 from slotproof.checker.symbolic.booleans import FALSE, Literal
 from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.relation import Relation
-from slotproof.checker.symbolic.values import low
 from slotproof.model.language.types import IndexType, SetType
 
 
@@ -37,7 +36,7 @@ class Container:
         b = made.booleans
         places = list(self._places(made, cells))
         return [
-            b.any([b.conj(there, item.get(low(self.type) + n, FALSE)) for there, item in places])
+            b.any([b.conj(there, item.get(self.type.low + n, FALSE)) for there, item in places])
             for n in range(self.type.size)
         ]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
 from slotproof.checker.symbolic.paths import DEAD, Exits, Path, Paths, Pending, nothing
-from slotproof.checker.symbolic.values import Bits, Number, Value, constant, low
+from slotproof.checker.symbolic.values import Bits, Number, Value, constant
 from slotproof.model.language import ir
 from slotproof.model.language.types import IntType, OptionalType, ScalarType, SetType
 
@@ -87,7 +87,7 @@ class Evaluation(Paths):
         self, places: Sequence[tuple[int, Literal]], cells: Sequence[Value], type_: ScalarType
     ) -> Value:
         if not places:  # behind a model error
-            return constant(type_, low(type_))
+            return constant(type_, type_.low)
         return self._values.select([(condition, cells[place]) for place, condition in places])
 
     def _under(self, condition: Literal, expression: ir.Expr) -> Value:
@@ -105,7 +105,7 @@ class Evaluation(Paths):
             self._path = path
         else:
             self._branch(condition, evaluate, nothing)
-        return box[0] if box else constant(expression.type, low(expression.type))
+        return box[0] if box else constant(expression.type, expression.type.low)
 
     def _is_pure(self, expression: ir.Expr) -> bool:
         known = self._pure.get(id(expression))
@@ -187,7 +187,7 @@ class Evaluation(Paths):
                 return self._unwrapped(expression)
             case ir.Checked(type_, item, _):
                 number = self._number(item)
-                start = low(type_)
+                start = type_.low
                 wrong = [x for v, x in number.items() if not start <= v < start + type_.size]
                 self._error(booleans.any(wrong))
                 inside = {v: x for v, x in number.items() if start <= v < start + type_.size}
@@ -251,7 +251,7 @@ class Evaluation(Paths):
             return (TRUE, *value)
         if isinstance(type_.item, IntType):
             value = self._inside(value, type_.item, expression.site)
-        start = low(type_.item)
+        start = type_.item.low
         return {v - start + 1: x for v, x in self._values.number(value).items()}
 
     def _unwrapped(self, expression: ir.Unwrap) -> Value:
@@ -263,7 +263,7 @@ class Evaluation(Paths):
             return value[1:]
         number = self._values.number(value)
         self._error(number.get(0, FALSE))
-        start = low(type_.item)
+        start = type_.item.low
         return self._values.convert({v - 1 + start: x for v, x in number.items() if v}, type_.item)
 
     def _fold(self, fold: ir.Fold) -> Value:
@@ -328,7 +328,7 @@ class Evaluation(Paths):
         some = booleans.any(found)
         if fold.default is None:
             self._error(some ^ 1)
-            return constant(fold.type, low(fold.type)) if best is None else best
+            return constant(fold.type, fold.type.low) if best is None else best
         if some == TRUE and best is not None:
             return best
         default = self._under(some ^ 1, fold.default) if some != FALSE else self._value(fold.default)
@@ -376,7 +376,7 @@ class Evaluation(Paths):
                     result = self._values.convert(end.value, function.returns)
                     value = result if value is None else self._values.choose(end.condition, result, value)
             if value is None:
-                value = constant(function.returns, low(function.returns))
+                value = constant(function.returns, function.returns.low)
         self._locals, self._context, self._path = locals_, context, path
         self._left, self._broken = left, broken
         died = [condition for condition, _, _ in self._crashes[crashes:]]

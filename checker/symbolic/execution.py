@@ -14,7 +14,7 @@ from functools import partial
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
 from slotproof.checker.symbolic.evaluation import Evaluation
 from slotproof.checker.symbolic.paths import DEAD, Cells, Exits, Locals, Pending, Stop, nothing
-from slotproof.checker.symbolic.values import Value, constant, low
+from slotproof.checker.symbolic.values import Value, constant
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Column
 from slotproof.model.language.types import IntType
@@ -231,9 +231,7 @@ class Execution(Evaluation):
         if isinstance(column.type, IntType):
             value = self._inside(value, column.type, statement.site)
         if isinstance(value, Mapping):
-            value = {
-                v: x for v, x in value.items() if low(column.type) <= v < low(column.type) + column.type.size
-            }
+            value = {v: x for v, x in value.items() if column.type.low <= v <= column.type.high}
         if self._dead:
             return
         cells = list(self._cells)
@@ -252,4 +250,4 @@ def column_cells(columns: Sequence[Column]) -> Iterator[tuple[Column, int]]:
 
 def initial_cells(columns: Sequence[Column]) -> Cells:
     """The declared initial values."""
-    return tuple(constant(c.type, c.initial[i] + low(c.type)) for c, i in column_cells(columns))
+    return tuple(constant(c.type, c.initial[i] + c.type.low) for c, i in column_cells(columns))

@@ -17,7 +17,7 @@ from typing import Literal as Word
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
 from slotproof.checker.symbolic.execution import Execution, Part, Result, column_cells, initial_cells
 from slotproof.checker.symbolic.paths import Cells
-from slotproof.checker.symbolic.values import Value, Values, constant, kind, low
+from slotproof.checker.symbolic.values import Value, Values, constant, kind
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.program import DEADLOCK, Program, no_crash
@@ -51,7 +51,7 @@ class Cell:
             return value
         if isinstance(value, int):
             return (value,)
-        start = low(self.type)
+        start = self.type.low
         if self.type.size == 2:
             return (value.get(start + 1, FALSE),)
         if self.encoding == "one-hot":
@@ -165,7 +165,7 @@ class Relation:
         for at, (column, place) in enumerate(column_cells(self.program.columns)):
             if at in fixed:
                 code = column.initial[place]
-                value = constant(column.type, code + low(column.type))
+                value = constant(column.type, code + column.type.low)
                 cells.append(Cell(column.type, self.encoding, (), value, code))
             else:
                 cells.append(self._cell(f"{prefix}.{column.name}.{place}", column.type))
@@ -184,7 +184,7 @@ class Relation:
                 count = item.item.size + (item is not type_)
                 bit = tuple(booleans.variable(f"{name}.{i}") for i in range(count))
                 return Cell(type_, encoding, bit, bit)
-        size, start = type_.size, low(type_)
+        size, start = type_.size, type_.low
         if size == 1:
             return Cell(type_, encoding, (), {start: TRUE})
         if size == 2:
@@ -232,9 +232,9 @@ class Relation:
         if shared is None:
             word = "arg" if kind(type_) == "number" else kind(type_).replace(" ", "-")  # each has its name
             shared = self._slots[key] = self._cell(f"{prefix}.{word}{place}of{type_.size}", type_)
-        if kind(type_) != "number" or low(shared.type) == low(type_):
+        if kind(type_) != "number" or shared.type.low == type_.low:
             return Cell(type_, shared.encoding, shared.variables, shared.value)
-        cases = {v - low(shared.type) + low(type_): x for v, x in self.values.number(shared.value).items()}
+        cases = {v - shared.type.low + type_.low: x for v, x in self.values.number(shared.value).items()}
         return Cell(type_, shared.encoding, shared.variables, cases)
 
     def _execution(self, cells: Cells, roots: Mapping[ir.Root, Cells] | None = None) -> Execution:
@@ -267,7 +267,7 @@ class Relation:
         """A known state: the values of its codes, one for each cell."""
         cells = column_cells(self.program.columns)
         return tuple(
-            constant(c.type, code + low(c.type)) for (c, _), code in zip(cells, valuation, strict=True)
+            constant(c.type, code + c.type.low) for (c, _), code in zip(cells, valuation, strict=True)
         )
 
     @cached_property
@@ -424,7 +424,7 @@ class Relation:
             guard = ir.Action(action.name, action.parameters, action.guard, ())
             for numbers in product(*(range(p.type.size) for p in action.parameters)):
                 arguments = [
-                    constant(p.type, n + low(p.type)) for p, n in zip(action.parameters, numbers, strict=True)
+                    constant(p.type, n + p.type.low) for p, n in zip(action.parameters, numbers, strict=True)
                 ]
                 result = self._execution(cells).action(guard, arguments)
                 enabled.append(result.enabled)

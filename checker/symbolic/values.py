@@ -36,11 +36,6 @@ def kind(type_: ScalarType) -> Kind:
             return "number"
 
 
-def low(type_: ScalarType) -> int:
-    """What code 0 stands for."""
-    return type_.low
-
-
 def constant(type_: ScalarType, value: int) -> Value:
     """A known value, given as the IR gives it."""
     match type_:
