@@ -1,21 +1,18 @@
 """CaDiCaL's answers to the questions of a certificate: a fresh solver for each scope.
 
 What a scope asserts is true for all its questions. What follows from that at sight is used before the solver
-sees anything: that one action runs makes the terms of all the others fall out. The rest is given to it as
-clauses (Tseitin 1968), as far as a question rests on it.
+sees anything: that one action runs makes the terms of all the others fall out. The rest is given to it as far
+as a question rests on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Variable
+from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Variable, operands
+from slotproof.checker.symbolic.cadical import Cadical
 from slotproof.checker.symbolic.reading import Asked, Gates, Scope, Script
 from slotproof.checker.symbolic.solving import Budget
-
-AT_A_TIME = 5000
-"""Conflicts between two looks at the budget: about a second."""
 
 YES = 1
 """What the solver calls the constant true."""
@@ -41,11 +38,9 @@ class _Solver:
     """Knows the values of gates that follow from what has been asserted, and the others as clauses."""
 
     def __init__(self, gates: Gates, budget: Budget) -> None:
-        from pysat.solvers import Cadical195
-
-        self._gates, self._budget = gates, budget
-        self._solver: Any = Cadical195()
-        self._solver.add_clause([YES])
+        self._gates = gates
+        self._solver = Cadical(budget)
+        self._solver.add(YES)
         self._count = YES
         self._value: dict[int, bool] = {0: True}
         self._unknown: set[int] = set()  # gates whose operands do not tell their values
@@ -69,7 +64,7 @@ class _Solver:
                 self._value[place] = value
                 if place in self._number:
                     number = self._number[place]
-                    self._solver.add_clause([number if value else -number])
+                    self._solver.add(number if value else -number)
                 match self._gates.nodes[place]:
                     case Conjunction(parts) if value:
                         todo.extend(parts)
@@ -118,12 +113,12 @@ class _Solver:
         """Clauses for what the value of a gate says of its operands."""
         match self._gates.nodes[place]:
             case Conjunction(parts):
-                self._solver.add_clause([-n for n in self._named(parts)])
+                self._solver.add(*(-n for n in self._named(parts)))
             case Choice(condition, then, otherwise):
                 sign = 1 if self._value[place] else -1
                 test, yes, no = self._named((condition, then, otherwise))
-                self._solver.add_clause([-test, sign * yes])
-                self._solver.add_clause([test, sign * no])
+                self._solver.add(-test, sign * yes)
+                self._solver.add(test, sign * no)
 
     # Questions
 
@@ -131,23 +126,14 @@ class _Solver:
         """Whether these terms can be true at once."""
         if self._contradiction:
             return False
-        named = self._named(wanted)
-        while True:
-            self._budget.check()
-            self._solver.conf_budget(AT_A_TIME)
-            answer = self._solver.solve_limited(assumptions=named)
-            if answer is not None:
-                return bool(answer)
+        return bool(self._solver.possible(self._named(wanted)))
 
     def _named(self, literals: Sequence[Literal]) -> list[int]:
         """What the solver calls terms; they are given to it, as far as their values are not known."""
         self._evaluate(literals)
-        named = []
         for literal in literals:
             self._give(literal >> 1)
-            number = self._name(literal)
-            named.append(number)
-        return named
+        return [self._name(literal) for literal in literals]
 
     def _evaluate(self, literals: Sequence[Literal]) -> None:
         """Find the values of gates under terms that follow from those of their operands."""
@@ -161,8 +147,8 @@ class _Solver:
             found = self._computed(place)  # some operands may be enough
             new = []
             if found is None:
-                operands = self._gates.operands(place)
-                new = [x >> 1 for x in operands if x >> 1 not in value and x >> 1 not in unknown]
+                parts = operands(self._gates.nodes[place])
+                new = [x >> 1 for x in parts if x >> 1 not in value and x >> 1 not in unknown]
             if new:
                 stack.extend(new)
                 continue
@@ -231,25 +217,9 @@ class _Solver:
         return ()
 
     def _define(self, place: int, parts: Sequence[int]) -> None:
-        node = self._gates.nodes[place]
         if len(parts) == 1:
             self._number[place] = parts[0]
             return
         self._count += 1
-        made = self._number[place] = self._count
-        match node:
-            case Conjunction():
-                for x in parts:
-                    self._solver.add_clause([-made, x])
-                self._solver.add_clause([made, *(-x for x in parts)])
-            case Choice():
-                test, then, otherwise = parts
-                for clause in (
-                    [-made, -test, then],
-                    [-made, test, otherwise],
-                    [made, -test, -then],
-                    [made, test, -otherwise],
-                    [-made, then, otherwise],
-                    [made, -then, -otherwise],
-                ):
-                    self._solver.add_clause(clause)
+        self._number[place] = self._count
+        self._solver.define(self._count, self._gates.nodes[place], parts)

@@ -1,7 +1,7 @@
 """Many questions about one step, under the same conditions, to whichever SAT solver there is.
 
-Z3 always is. With the extra ``[prove]`` it is CaDiCaL (Biere and others, CAV 2024), which python-sat brings
-(Ignatiev and others, SAT 2018): one solver that learns from question to question, several times as fast.
+Z3 always is. With the extra ``[prove]`` it is CaDiCaL: one solver that learns from question to question,
+several times as fast.
 Who has answered makes no difference to what is believed: a proof ends in a certificate, whose text is
 read and asked afresh (``rechecking.py``).
 """
@@ -11,19 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any
 
-from slotproof.checker.symbolic.booleans import TRUE, Booleans, Choice, Conjunction, Literal
+from slotproof.checker.symbolic.booleans import TRUE, Booleans, Literal
+from slotproof.checker.symbolic.cadical import Cadical, has_cadical
 from slotproof.checker.symbolic.solving import Budget, Formulas, GaveUp, OneShot
 
 TACTIC = "qffd"
 
 Asked = Callable[[str], None]
 """Called before each question, with what it is about."""
-
-AT_A_TIME = 5000
-"""Conflicts between two looks at the budget: about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,35 +65,25 @@ class OfZ3(Questions):
 
 
 class OfCadical(Questions):
-    """One solver for all questions; each node is given to it once, as clauses (Tseitin 1968)."""
+    """One solver for all questions; each node is given to it once."""
 
     def __init__(self, booleans: Booleans, budget: Budget, conditions: Sequence[Literal]) -> None:
-        from pysat.solvers import Cadical195
-
-        self._booleans, self._budget = booleans, budget
-        self._solver: Any = Cadical195()
+        self._booleans = booleans
+        self._solver = Cadical(budget)
         self._numbers: dict[int, int] = {}
         for condition in conditions:
-            self._solver.add_clause([self._number(condition)])
+            self._solver.add(self._number(condition))
 
     def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
         """See ``Questions``."""
         named = {self._number(x): x for x in given}
-        assumptions = [*named, self._number(wanted)]
-        left = conflicts
-        while left is None or left > 0:
-            self._budget.check()
-            now = AT_A_TIME if left is None else min(left, AT_A_TIME)
-            self._solver.conf_budget(now)
-            answer = self._solver.solve_limited(assumptions=assumptions)
-            if answer:
-                true = set(self._solver.get_model())
-                return Reply(True, (), frozenset(2 * p for p, n in self._numbers.items() if n in true))
-            if answer is not None:
-                core = self._solver.get_core() or ()
-                return Reply(False, tuple(named[x] for x in sorted(core, key=abs) if x in named))
-            left = None if left is None else left - now
-        return Reply(None)
+        possible = self._solver.possible([*named, self._number(wanted)], conflicts)
+        if possible is None:
+            return Reply(None)
+        if possible:
+            true = self._solver.true()
+            return Reply(True, (), frozenset(2 * p for p, n in self._numbers.items() if n in true))
+        return Reply(False, tuple(named[x] for x in self._solver.excluding() if x in named))
 
     def _number(self, literal: Literal) -> int:
         """What the solver calls a term."""
@@ -121,22 +107,7 @@ class OfCadical(Questions):
     def _define(self, place: int) -> None:
         made = self._numbers[place] = len(self._numbers) + 1
         names = [self._number(x) for x in self._booleans.operands(place)]
-        match self._booleans.node(2 * place):
-            case Conjunction():
-                clauses = [[-made, x] for x in names] + [[made, *(-x for x in names)]]
-            case Choice():
-                test, then, otherwise = names
-                clauses = [[-made, -test, then], [-made, test, otherwise], [-made, then, otherwise]]
-                clauses += [[made, -test, -then], [made, test, -otherwise], [made, -then, -otherwise]]
-            case _:
-                clauses = []
-        for clause in clauses:
-            self._solver.add_clause(clause)
-
-
-def has_cadical() -> bool:
-    """Whether the extra ``[prove]`` is installed."""
-    return find_spec("pysat") is not None
+        self._solver.define(made, self._booleans.node(2 * place), names)
 
 
 def questions(formulas: Formulas, budget: Budget, conditions: Sequence[Literal]) -> Questions:

@@ -50,6 +50,17 @@ class Choice:
 Node = Variable | Conjunction | Choice
 
 
+def operands(node: Node) -> tuple[Literal, ...]:
+    """What a node is made of."""
+    match node:
+        case Conjunction(literals):
+            return literals
+        case Choice(condition, then, otherwise):
+            return condition, then, otherwise
+        case Variable():
+            return ()
+
+
 class Booleans:
     """Makes terms. Node 0 is the constant true. ``look`` is called now and then while there is much to make,
     and may raise."""
@@ -293,13 +304,7 @@ class Booleans:
 
     def operands(self, place: int) -> tuple[Literal, ...]:
         """What a node, by its number, is made of."""
-        match self._nodes[place]:
-            case Conjunction(literals):
-                return literals
-            case Choice(condition, then, otherwise):
-                return condition, then, otherwise
-            case Variable():
-                return ()
+        return operands(self._nodes[place])
 
     def value(self, roots: Sequence[Literal], true: set[Literal]) -> list[bool]:
         """The values of terms when exactly the variables in ``true`` are."""

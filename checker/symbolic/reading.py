@@ -54,16 +54,6 @@ class Gates:
         self.nodes: list[Node] = [Conjunction(())]
         self._places: dict[int, Literal] = {}
 
-    def operands(self, place: int) -> tuple[Literal, ...]:
-        """What a gate is made of."""
-        match self.nodes[place]:
-            case Conjunction(literals):
-                return literals
-            case Choice(condition, then, otherwise):
-                return condition, then, otherwise
-            case _:
-                return ()
-
     def of(self, term: Any) -> Literal:
         """The gate of a term of Z3. All terms come from one context and live as long as this is used.
 
@@ -130,12 +120,7 @@ def script(text: str, budget: Budget) -> Script:
     lines = text.splitlines()
     context = z3.Context()
     declared = "\n".join(line for line in lines if line not in (PUSH, POP, CHECK))
-    try:
-        terms = in_thread(context, budget, lambda: z3.parse_smt2_string(declared, ctx=context))
-    except Stopped as error:
-        if budget.exceeded():
-            raise
-        raise Refused("proves nothing: Z3 cannot read it") from error
+    terms = asserted(declared, context, budget)
     if len(terms) != sum(line.startswith(ASSERT) for line in lines):
         raise Refused("proves nothing: it does not assert one term a line")
     gates = Gates()
@@ -143,9 +128,22 @@ def script(text: str, budget: Budget) -> Script:
     return Script(gates, tuple(_scopes(lines, literals)))
 
 
-def _scopes(lines: Sequence[str], asserted: Sequence[Literal]) -> Iterator[Scope]:
+def asserted(text: str, context: z3.Context, budget: Budget) -> Any:
+    """What a text without scopes asserts, as Z3 reads it.
+
+    Raises ``Refused`` if Z3 cannot, ``Stopped`` when the budget ends it.
+    """
+    try:
+        return in_thread(context, budget, lambda: z3.parse_smt2_string(text, ctx=context))
+    except Stopped as error:
+        if budget.exceeded():
+            raise
+        raise Refused("proves nothing: Z3 cannot read it") from error
+
+
+def _scopes(lines: Sequence[str], terms: Sequence[Literal]) -> Iterator[Scope]:
     """What is asserted before every scope is asserted in each."""
-    given = iter(asserted)
+    given = iter(terms)
     always: list[Literal | Asked] = []
     scope = Scope()
     inner: list[list[Literal]] = []  # what the scopes within the outermost one assert
@@ -164,7 +162,7 @@ def _scopes(lines: Sequence[str], asserted: Sequence[Literal]) -> Iterator[Scope
             else:
                 inner.pop()
         elif line == CHECK:
-            asked = Asked(tuple(x for terms in inner for x in terms))
+            asked = Asked(tuple(x for some in inner for x in some))
             if depth == 0:
                 yield Scope([*always, asked])
             else:

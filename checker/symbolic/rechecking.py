@@ -13,12 +13,13 @@ from typing import Any
 import z3
 
 from slotproof.checker.symbolic.answering import in_cadical
-from slotproof.checker.symbolic.asking import TACTIC, has_cadical
+from slotproof.checker.symbolic.asking import TACTIC
+from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.certificate import Refused, proof_of, questions, quoted
 from slotproof.checker.symbolic.proof import Invariant
-from slotproof.checker.symbolic.reading import script
+from slotproof.checker.symbolic.reading import ASSERT, CHECK, POP, PUSH, asserted, script
 from slotproof.checker.symbolic.relation import Relation, relation
-from slotproof.checker.symbolic.solving import Budget, Stopped, in_thread
+from slotproof.checker.symbolic.solving import Budget, in_thread
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.errors import NotEnabled
@@ -101,13 +102,7 @@ def in_z3(text: str, budget: Budget, until: float | None = None) -> Iterator[str
     ends when the budget has run for ``until`` seconds, at a question that it does not answer in time.
     """
     context = z3.Context()
-    try:
-        asked = in_thread(context, budget, lambda: z3.parse_smt2_string(_conjunctions(text), ctx=context))
-    except Stopped as error:
-        if budget.exceeded():
-            raise
-        raise Refused("proves nothing: Z3 cannot read it") from error
-    for question in asked:
+    for question in asserted(_conjunctions(text), context, budget):
         solver = z3.Tactic(TACTIC, ctx=context).solver()
         solver.set("ctrl_c", False)
         if until is not None:
@@ -127,17 +122,16 @@ def _conjunctions(text: str) -> str:
     lines: list[str] = []
     scopes: list[list[str]] = [[]]
     for line in text.splitlines():
-        match line:
-            case "(push 1)":
-                scopes.append([])
-            case "(pop 1)":
-                scopes.pop()
-            case "(check-sat)":
-                lines.append(f"(assert (and true {' '.join(x for scope in scopes for x in scope)}))")
-            case _ if line.startswith("(assert "):
-                scopes[-1].append(line.removeprefix("(assert ").removesuffix(")"))
-            case _:
-                lines.append(line)
+        if line == PUSH:
+            scopes.append([])
+        elif line == POP:
+            scopes.pop()
+        elif line == CHECK:
+            lines.append(f"{ASSERT}(and true {' '.join(x for scope in scopes for x in scope)}))")
+        elif line.startswith(ASSERT):
+            scopes[-1].append(line.removeprefix(ASSERT).removesuffix(")"))
+        else:
+            lines.append(line)
     return "\n".join(lines)
 
 

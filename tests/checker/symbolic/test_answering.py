@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from slotproof.checker.symbolic import rechecking
 from slotproof.checker.symbolic.answering import answers, in_cadical
-from slotproof.checker.symbolic.asking import has_cadical
 from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Variable
+from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.certificate import Refused
 from slotproof.checker.symbolic.reading import Asked, Gates, Scope, script
 from slotproof.checker.symbolic.rechecking import in_cvc5, in_z3

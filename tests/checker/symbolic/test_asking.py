@@ -5,8 +5,9 @@ from itertools import combinations, product
 
 import pytest
 
-from slotproof.checker.symbolic.asking import OfCadical, OfZ3, Questions, Reply, has_cadical, is_trivial
+from slotproof.checker.symbolic.asking import OfCadical, OfZ3, Questions, Reply, is_trivial
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
+from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.solving import Budget, Formulas, Stopped
 from slotproof.checker.symbolic.values import Values
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from slotproof.checker.symbolic import asking, certificate, needed, strengthening
+from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.proving import prove
 from slotproof.checker.symbolic.rechecking import recheck
@@ -79,7 +80,7 @@ def test_nothing_is_shown_of_what_is_violated_or_has_no_successor() -> None:
 
 def test_where_a_question_is_hard_all_lemmas_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
     program = compiled()
-    if not asking.has_cadical():
+    if not has_cadical():
         monkeypatch.setattr(asking, "OfZ3", Hasty)
     monkeypatch.setattr(needed, "CONFLICTS", 0)
     assert shown(program, "never-five", ["same", "even"]) is None
@@ -98,7 +99,7 @@ def go_down(s: Pair) -> None:
 
 def test_what_is_hard_is_put_off_and_shown_by_what_holds_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver that has shown a fact knows it, and does not name it: the certificate has it all the same."""
-    if not asking.has_cadical():
+    if not has_cadical():
         monkeypatch.setattr(asking, "OfZ3", Hasty)
     monkeypatch.setattr(needed, "DIRECTLY", 0)
     monkeypatch.setattr(strengthening, "FEW", 0)
@@ -112,7 +113,7 @@ def test_what_is_hard_is_put_off_and_shown_by_what_holds_on_the_way(monkeypatch:
 
 
 def test_a_lemma_that_is_hard_and_not_kept_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not asking.has_cadical():
+    if not has_cadical():
         monkeypatch.setattr(asking, "OfZ3", Hasty)
     monkeypatch.setattr(needed, "DIRECTLY", 0)
     found = shown(compiled(), "never-five", ["above-zero", "below-six", "same", "even"])

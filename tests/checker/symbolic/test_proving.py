@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from slotproof.checker.symbolic import certificate, rechecking
-from slotproof.checker.symbolic.asking import has_cadical
+from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.certificate import Refused
 from slotproof.checker.symbolic.engine import check_bounded
 from slotproof.checker.symbolic.proof import Induction, Invariant, Proof

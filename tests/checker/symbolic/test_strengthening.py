@@ -9,6 +9,7 @@ from slotproof.checker.explicit.engine import explore
 from slotproof.checker.symbolic import asking, certificate, needed, strengthening
 from slotproof.checker.symbolic.asking import OfZ3, Reply
 from slotproof.checker.symbolic.booleans import Literal
+from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.certificate import Refused
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.proving import prove
@@ -307,7 +308,7 @@ def test_eight_requests_six_adapters_and_four_slots_are_proven() -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.skipif(not asking.has_cadical(), reason="needs slotproof[prove]")
+@pytest.mark.skipif(not has_cadical(), reason="needs slotproof[prove]")
 @pytest.mark.parametrize(
     ("scenario", "name", "decided"),
     [
