@@ -11,7 +11,7 @@ import ast
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from slotproof.model.language import surface
 from slotproof.model.language.columns import Valuation
@@ -181,7 +181,8 @@ class Compiler(Functions):
         assert declared.over != "run"
         text = self.text(declared.function)
         names = self.parameter_names(text)
-        count = 1 if declared.over == "state" else 2
+        over: Literal["state", "step"] = "step" if declared.over == "step" else "state"
+        count = 1 if over == "state" else 2
         if len(names) < count:
             needed = "the state" if count == 1 else "'before' and 'after'"
             raise LanguageError(f"{text.name}: a property needs {needed} as parameters", text.site(text.tree))
@@ -194,7 +195,7 @@ class Compiler(Functions):
             numbers = tuple(actions.index(a) for a in declared.on if a in actions)
             for a in declared.on:
                 self._check_same_parameters(a, parameters, text)
-        elif parameters:
+        elif parameters and declared.over != "way":
             raise LanguageError(
                 f"{text.name}: '{parameters[0].name}' is no state; a property about an action's parameters "
                 "is marked '@step_invariant(on=action)'",
@@ -205,7 +206,7 @@ class Compiler(Functions):
             low = local.type.low
             body.names[local.name] = Const(local.type, low) if local.type.size == 1 else local
         setup, conjuncts = self.judgement(body, text)
-        return Property(declared.name, declared.over, numbers, tuple(parameters), setup, conjuncts)
+        return Property(declared.name, over, numbers, tuple(parameters), setup, conjuncts)
 
     def _check_same_parameters(
         self, action: surface.Action[Any], parameters: list[Local], text: Source
@@ -276,6 +277,7 @@ class Compiler(Functions):
         runs = [p for p in system.properties if p.over == "run"]
         possible = [a for a, _ in steps.actions]
         properties = tuple(self.property(p, possible) for p in system.properties if p not in runs)
+        on_the_way = tuple(self.property(p, possible) for p in system.on_the_way)
         progress = tuple(progress_of(self, p) for p in runs)
         fairness = [fair_sets(self, f, {c.name: c for _, c in steps.actions}) for f in system.fairness]
         check_assumptions(system.name, [(p.name, self._site(p)) for p in runs], bool(fairness))
@@ -303,6 +305,7 @@ class Compiler(Functions):
             witnesses,
             final,
             *((progress, assumed) if progress or assumed else ()),
+            *on_the_way,
         )
         return Program(
             name=system.name,
@@ -322,6 +325,7 @@ class Compiler(Functions):
             witnesses=witnesses,
             final=final,
             dropped=steps.dropped,
+            on_the_way=on_the_way,
             progress=progress,
             fairness=assumed,
         )
@@ -342,6 +346,7 @@ def _check_unique(system: System) -> None:
     for mark, kind, items in (
         ("action", surface.Action, [*system.actions, *system.initial]),
         ("invariant", surface.Property, system.properties),
+        ("on_the_way", surface.Property, system.on_the_way),
         ("witness", surface.Witness, system.witnesses),
     ):
         for item in items:
@@ -351,9 +356,19 @@ def _check_unique(system: System) -> None:
                     f"write '@{mark}' above it",
                     system.site,
                 )
+    for where, given, way in (
+        ("on_the_way", system.properties, False),
+        ("properties", system.on_the_way, True),
+    ):
+        for judged in given:
+            if (judged.over == "way") is not way:
+                raise LanguageError(
+                    f"system {system.name}: {judged} stands in the wrong list; write {where}=[{judged.name}]",
+                    system.site,
+                )
     for what, names in (
         ("actions", [a.name for a in [*system.actions, *system.initial]]),
-        ("properties", [p.name for p in system.properties]),
+        ("properties", [p.name for p in [*system.properties, *system.on_the_way]]),
         ("witnesses", [w.name for w in system.witnesses]),
     ):
         twice = [n for n in names if names.count(n) > 1]

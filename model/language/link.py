@@ -175,7 +175,7 @@ def parameters_of(system: System) -> dict[str, Parameter]:
     visit(system.state)
     for item in (*system.actions, *system.initial):
         visit(item)
-    for judged in (*system.properties, *system.witnesses):
+    for judged in (*system.properties, *system.on_the_way, *system.witnesses):
         if isinstance(judged, Property | Witness):
             visit(judged.function)
     for fair in system.fairness:

@@ -65,6 +65,8 @@ class Program:
     final: Expr | None
     dropped: tuple[str, ...]
     """Actions that no state of this scope can enable: a conjunct of their guard is constantly false."""
+    on_the_way: tuple[Property, ...]
+    """What proofs try on the way through an action, over ``state``; ``parameters`` are variables there."""
     progress: tuple[Progress, ...]
     """What must happen in the end; the engine ``temporal`` alone answers for it."""
     fairness: tuple[FairSets, ...]

@@ -47,6 +47,9 @@ from slotproof.model.language.types import (
     SeqType,
 )
 
+KEPT = "kept"
+"""What counts the items that a filter has kept so far: a variable of the action, known on the way."""
+
 
 class Sequences(Stores):
     """Compiles ``append``, ``insert``, ``pop``, ``remove``, ``clear`` and filters."""
@@ -240,7 +243,7 @@ class Sequences(Stores):
             or value.elt.id != element.id
         ):
             raise self.error(value, "a filter of a sequence keeps its own items: write '[x for x in q if …]'")
-        kept = Local(WIDE, self.fresh("kept"))
+        kept = Local(WIDE, self.fresh(KEPT))
         with self.generator(value) as (variable, over, inside, filters):
             condition = conjunction(filters)
         own = {n for n, _ in self.item_columns(place)} | {place.column}

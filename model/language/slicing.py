@@ -62,6 +62,22 @@ def sliced(program: Program, asked: Sequence[str]) -> Slice:
     return _Cone(program, frozenset(asked)).slice()
 
 
+def columns_read(program: Program, choices: Sequence[int], judged: Property) -> frozenset[int]:
+    """The numbers of the columns that a property reads, itself or through functions that it calls."""
+    found: set[int] = set()
+    called: set[int] = set()
+    waiting = [*_expressions(judged.setup), *(c.condition for c in judged.conjuncts)]
+    while waiting:
+        for e in _parts(waiting.pop()):
+            if isinstance(e, Read):
+                found.add(e.column)
+            for number in (e.functions[choices[e.point]],) if isinstance(e, Decide) else _callees(e):
+                if number not in called:
+                    called.add(number)
+                    waiting += _expressions(program.functions[number].body)
+    return frozenset(found)
+
+
 class _Cone:
     def __init__(self, program: Program, asked: frozenset[str]) -> None:
         self.program = program

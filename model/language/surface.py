@@ -78,11 +78,11 @@ class Action(Generic[P]):
 
 @dataclass(frozen=True, eq=False)
 class Property:
-    """A function marked with ``@invariant`` (over a state), ``@step_invariant`` (over a step) or
-    ``@eventually`` (over a run, ``fairness.py``)."""
+    """A function marked with ``@invariant`` (over a state), ``@step_invariant`` (over a step),
+    ``@eventually`` (over a run, ``fairness.py``) or ``@on_the_way`` (over a place within a step)."""
 
     function: Callable[..., bool]
-    over: Literal["state", "step", "run"]
+    over: Literal["state", "step", "run", "way"]
     on: tuple[Action[Any], ...] | None
 
     @property
@@ -202,6 +202,16 @@ def step_invariant(
     if isinstance(function, Action):
         raise LanguageError(f"{function} is no property; write '@step_invariant(on=…)'", callers_line())
     return Property(_plain(function), "step", actions)
+
+
+def on_the_way(function: Callable[..., bool], /) -> Property:
+    """Mark what is hoped to be true on the way through an action: a function of the state as it is there and
+    of variables of the action, and of the functions that it calls, by their names.
+
+    A proof tries it wherever all these variables are known, and uses it where it is true; no other engine
+    asks for it. It stands among a system's ``on_the_way``.
+    """
+    return Property(_plain(function), "way", None)
 
 
 def witness(function: Callable[..., bool], /) -> Witness:

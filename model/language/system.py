@@ -51,6 +51,7 @@ class System:
     in which states the system may stop; a state without successors that is not final is a
     ``deadlock``. ``choices`` names the alternative of each decision point. ``fairness`` says which steps
     do not stay away for ever; progress properties rest on it and nothing else does.
+    ``on_the_way`` helps proofs through actions (``surface.on_the_way``).
     ``interchangeable`` says which elements may be exchanged without a difference to anyone, for a search
     with ``--symmetry``.
     ``drawing`` says how a state is drawn (``drawing.py``), ``telling`` what a step did (``telling.py``),
@@ -63,6 +64,7 @@ class System:
     initial: Sequence[Action[Any]] = ()
     properties: Sequence[Property] = ()
     witnesses: Sequence[Witness] = ()
+    on_the_way: Sequence[Property] = ()
     final: Callable[..., bool] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     decisions: Sequence[Alternatives] = ()
@@ -85,6 +87,7 @@ class System:
             "initial",
             "properties",
             "witnesses",
+            "on_the_way",
             "decisions",
             "fairness",
             "interchangeable",

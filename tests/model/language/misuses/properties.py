@@ -50,6 +50,81 @@ MISUSES = [
         ("good", "'i'", "@step_invariant(on=action)"),
     ),
     Misuse(
+        "way-among-properties",
+        """
+        @action
+        def step(s: S) -> None:
+            s.flag = True
+
+        @on_the_way
+        def good(s: S) -> bool:
+            return s.flag
+
+        system = System("t", S, actions=[step], properties=[good])  # <-
+        """,
+        ("system t", "property good", "wrong list", "write on_the_way=[good]"),
+    ),
+    Misuse(
+        "property-on-the-way",
+        """
+        @action
+        def step(s: S) -> None:
+            s.flag = True
+
+        @invariant
+        def good(s: S) -> bool:
+            return s.flag
+
+        system = System("t", S, actions=[step], on_the_way=[good])  # <-
+        """,
+        ("system t", "property good", "wrong list", "write properties=[good]"),
+    ),
+    Misuse(
+        "way-without-mark",
+        """
+        @action
+        def step(s: S) -> None:
+            s.flag = True
+
+        def good(s: S) -> bool:
+            return s.flag
+
+        system = System("t", S, actions=[step], on_the_way=[good])  # <-
+        """,
+        ("system t", "good is not marked", "write '@on_the_way'"),
+    ),
+    Misuse(
+        "way-without-a-type",
+        """
+        @action
+        def step(s: S) -> None:
+            s.flag = True
+
+        @on_the_way
+        def good(s: S, i) -> bool:  # <-
+            return s.flag
+
+        system = System("t", S, actions=[step], on_the_way=[good])
+        """,
+        ("good", "parameter 'i' has no type", "write 'i: type'"),
+    ),
+    Misuse(
+        "two-of-a-name-on-the-way",
+        """
+        @action
+        def step(s: S) -> None:
+            s.flag = True
+
+        @invariant
+        def good(s: S) -> bool:
+            return True
+
+        hoped = on_the_way(good.function)
+        system = System("t", S, actions=[step], properties=[good], on_the_way=[hoped])  # <-
+        """,
+        ("two properties named 'good'", "rename one"),
+    ),
+    Misuse(
         "other-parameters",
         """
         @action
