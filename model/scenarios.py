@@ -107,6 +107,7 @@ class Scenario:
     witnesses: Sequence[Witness] = field(default_factory=tuple)
     lemmas: Sequence[Property] = ()
     costly: Sequence[Property] = ()
+    on_the_way: Sequence[Property] = ()
     initial: Sequence[Action[Any]] = ()
     since: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fairness: Sequence[Fairness] = ()
@@ -139,6 +140,7 @@ class Scenario:
                 _of_actions(p, release.actions) for p in asked if unloads or p.on != (front.unload,)
             ),
             witnesses=tuple(self.witnesses),
+            on_the_way=tuple(self.on_the_way) if lemmas else (),
             parameters=parameters,
             decisions=release.alternatives(),
             choices=release.names(),

@@ -181,10 +181,24 @@ LEMMAS: Mapping[str, tuple[Property, ...]] = {
     "finish-unload": lemmas.OF_SYNCHRONOUS_LOADING,
     "finish-unload-normal": lemmas.OF_SYNCHRONOUS_LOADING,
     "partial-prompt": lemmas.OF_SYNCHRONOUS_LOADING,
-    "idle-rank": lemmas.OF_EVERY_ROLE,
+    "use-counts": lemmas.OF_USE_COUNTS,
+    "idle-rank": lemmas.OF_SYNCHRONOUS_LOADING,
     "decode-admission": lemmas.OF_DECODE,
     "decode-admission-pinned": lemmas.OF_DECODE,
+    "finite-traffic": lemmas.OF_BACKGROUND_LOADING,
+    "endless-traffic": lemmas.OF_BACKGROUND_LOADING,
+    "drained-traffic": lemmas.OF_BACKGROUND_LOADING,
+    "copy-race": lemmas.OF_BACKGROUND_LOADING,
+    "decode-finite-traffic": lemmas.OF_DECODE,
+    "decode-endless-traffic": lemmas.OF_DECODE,
     "whole-server": lemmas.OF_BACKGROUND_LOADING,
+}
+
+ON_THE_WAY: Mapping[str, tuple[Property, ...]] = {
+    "decode-admission": lemmas.ON_THE_WAY_OF_DECODE,
+    "decode-admission-pinned": lemmas.ON_THE_WAY_OF_DECODE,
+    "decode-finite-traffic": lemmas.ON_THE_WAY_OF_DECODE,
+    "decode-endless-traffic": lemmas.ON_THE_WAY_OF_DECODE,
 }
 
 SCENARIOS: dict[str, Scenario] = {
@@ -194,6 +208,7 @@ SCENARIOS: dict[str, Scenario] = {
         witnesses=WITNESSES.get(name, ()),
         lemmas=LEMMAS.get(name, ()),
         costly=lemmas.COSTLY,
+        on_the_way=ON_THE_WAY.get(name, ()),
     )
     for name, scenario in scenarios.SCENARIOS.items()
 }

@@ -7,7 +7,7 @@ does not keep is left out, and the proof goes on without it.
 
 from __future__ import annotations
 
-from slotproof.model.language import Annotated, Capacity, Seq, Set, implies, invariant
+from slotproof.model.language import Annotated, Capacity, Seq, Set, implies, invariant, on_the_way
 from slotproof.model.language.surface import Property
 from slotproof.model.serving.decode import occupied_slots
 from slotproof.model.serving.pool import can_be_victim
@@ -23,7 +23,7 @@ from slotproof.model.serving.vocabulary import (
     stream,
     unloadable,
 )
-from slotproof.properties.references import use_count
+from slotproof.properties.references import unloaded, use_count
 from slotproof.properties.slots import is_held
 
 
@@ -145,6 +145,38 @@ def unloading_is_absent(s: Server) -> bool:
 
 
 @invariant
+def gone_is_unloaded(s: Server) -> bool:
+    """What has left the catalogue of a rank has left that of every other: who is unregistered, and not about
+    to be unloaded."""
+    return all(s.ranks[k].manager.gone == unloaded(s) for k in Rank)
+
+
+@invariant
+def samples_apart(s: Server) -> bool:
+    """A request that is still to be sent, of a list or as a second sample, is nowhere else; the first of two
+    samples is open from its warm-up on."""
+    return (
+        all(not was_sent(s, r) for r in s.tokenizer.looked_up)
+        and all(
+            not was_sent(s, r) and r not in s.tokenizer.looked_up
+            for r in Request
+            if s.tokenizer.promised == r
+        )
+        and all(r in s.tokenizer.open for r in Request if s.tokenizer.warm_up == r)
+    )
+
+
+def was_sent(s: Server, r: Request) -> bool:
+    """Whether a request has been sent: its state is open, an answer is on its way, or a scheduler has it."""
+    return (
+        r in s.tokenizer.open
+        or r in s.replies.outputs
+        or r in s.replies.echoes
+        or any(is_held(s, k, r) for k in Rank)
+    )
+
+
+@invariant
 def held_is_loaded(s: Server) -> bool:
     """The adapter of each request that has not finished is in the catalogue."""
     return all(all(s.adapter[r] not in s.ranks[k].manager.gone for r in unfinished(s, k)) for k in Rank)
@@ -164,8 +196,8 @@ def rows_are_loaded(s: Server) -> bool:
 
 @invariant
 def residents_fit(s: Server) -> bool:
-    """There are no more residents than slots."""
-    return all(len(s.ranks[k].pool.resident) <= slots for k in Rank)
+    """There are no more residents than slots; the empty slots that will be zeroed are apart from theirs."""
+    return all(len(s.ranks[k].pool.resident) + s.ranks[k].pool.zeroing <= slots for k in Rank)
 
 
 @invariant
@@ -251,6 +283,24 @@ def reservations_fit(s: Server) -> bool:
     )
 
 
+@on_the_way
+def reserved_occupy(s: Server, occupied: Set[Adapter], reserved: Set[Request]) -> bool:
+    """While candidates are asked about, those that have a reservation and all that hold slots are among the
+    occupied adapters, and these number at most the slots."""
+    return len(occupied) <= slots and all(
+        occupied_slots(s.ranks[k], s.adapter) <= occupied and {s.adapter[r] for r in reserved} <= occupied
+        for k in Rank
+    )
+
+
+@on_the_way
+def reserved_fit(s: Server, reserved: Set[Request]) -> bool:
+    """Until reserved requests enter the transfer queue, there is a slot for each of their adapters too."""
+    return all(
+        len(occupied_slots(s.ranks[k], s.adapter) | {s.adapter[r] for r in reserved}) <= slots for k in Rank
+    )
+
+
 OF_CANDIDATES: tuple[Property, ...] = (rows_are_loaded,)
 """What no release keeps, and a candidate does."""
 
@@ -265,6 +315,7 @@ OF_EVERY_ROLE: tuple[Property, ...] = (
     held_is_open,
     answered_has_left,
     unloading_is_absent,
+    gone_is_unloaded,
     held_is_loaded,
     residents_fit,
     residents_in_order,
@@ -276,6 +327,10 @@ COSTLY: tuple[Property, ...] = (rows_are_loaded, rows_fit)
 
 OF_SYNCHRONOUS_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, rows_fit)
 
+OF_USE_COUNTS: tuple[Property, ...] = (*OF_SYNCHRONOUS_LOADING, samples_apart)
+
 OF_BACKGROUND_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, copies_pending, rows_resident)
 
 OF_DECODE: tuple[Property, ...] = (*OF_EVERY_ROLE, reservations_fit)
+
+ON_THE_WAY_OF_DECODE: tuple[Property, ...] = (reserved_occupy, reserved_fit)

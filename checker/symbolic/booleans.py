@@ -290,13 +290,13 @@ class Booleans:
             made = self._in_full[ordered] = 2 * (len(self._nodes) - 1)
         return made
 
-    def reachable(self, roots: Iterable[Literal]) -> list[int]:
-        """The nodes that some roots rest on, operands first."""
-        seen = {0}
-        stack = [x >> 1 for x in roots]
+    def reachable(self, roots: Iterable[Literal], since: int = 0) -> list[int]:
+        """The nodes that some roots rest on, operands first; of those that were made ``since`` a place."""
+        seen = set[int]()
+        stack = [0, *(x >> 1 for x in roots)]
         while stack:
             place = stack.pop()
-            if place in seen:
+            if place < since or place in seen:
                 continue
             seen.add(place)
             stack.extend(x >> 1 for x in self.operands(place))

@@ -1,12 +1,12 @@
 """Queues and sets of a state: which elements each holds, whatever the order.
 
 A queue is cells for its length and its positions. That an element has only moved from one queue to another is
-hard to see from them; said once for each stop of an action, it makes the rest easy (``strengthening.Step``).
+hard to see from them; said once for each stop of an action, it makes the rest easy (``through.Step``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -14,6 +14,7 @@ from math import prod
 from slotproof.checker.symbolic.booleans import FALSE, Literal
 from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.relation import Relation
+from slotproof.checker.symbolic.values import Value
 from slotproof.model.language.types import IndexType, SetType
 
 
@@ -42,11 +43,22 @@ class Container:
 
     def each_once(self, made: Relation, cells: Cells) -> Literal:
         """Whether no element is held at two positions."""
+        return self._all_differ(made, list(self._places(made, cells)) if self.capacity else [])
+
+    def kept_once(self, made: Relation, cells: Cells, kept: Value, after: int) -> Literal:
+        """The same of the first so many positions and of those after a place: what a filter has kept and what
+        it has not looked at. What lies between is left over."""
+        b, number = made.booleans, made.values.number(kept)
+        places = []
+        for place, (there, item) in enumerate(self._places(made, cells)):
+            inside = b.any([x for n, x in number.items() if n > place])
+            places.append((there if place > after else b.conj(there, inside), item))
+        return self._all_differ(made, places)
+
+    def _all_differ(self, made: Relation, places: Sequence[tuple[Literal, dict[int, Literal]]]) -> Literal:
         b = made.booleans
-        pairs = combinations(self._places(made, cells), 2) if self.capacity else ()
-        return b.all(
-            [b.conj(there, made.values.equal(item, other)) ^ 1 for (_, item), (there, other) in pairs]
-        )
+        pairs = combinations(places, 2)
+        return b.all([b.conj(one, there, made.values.equal(x, y)) ^ 1 for (one, x), (there, y) in pairs])
 
     def _places(self, made: Relation, cells: Cells) -> Iterator[tuple[Literal, dict[int, Literal]]]:
         """Of each position, whether there is an item, and which."""

@@ -361,6 +361,8 @@ class Evaluation(Paths):
         for parameter, argument in zip(function.parameters, arguments, strict=True):
             given[parameter.name] = self._converted(argument, parameter.type)
         locals_, context, path = self._locals, self._context, self._path
+        callers = self._callers
+        self._callers = {**callers, **locals_}
         self._locals, self._context, self._path = given, (*context, *path), ()
         left, crashes, broken = self._left, len(self._crashes), self._broken
         exits = Exits()
@@ -378,6 +380,7 @@ class Evaluation(Paths):
             if value is None:
                 value = constant(function.returns, function.returns.low)
         self._locals, self._context, self._path = locals_, context, path
+        self._callers = callers
         self._left, self._broken = left, broken
         died = [condition for condition, _, _ in self._crashes[crashes:]]
         if died:

@@ -200,15 +200,16 @@ class Execution(Evaluation):
         breaks: list[Pending] = []
         rounds = list(self._rounds(variable, source))
         path, left, broken = self._path, self._left, self._broken
-        self._looping += 1
+        outside = self._looping
         for number, element in rounds:
             if self._dead:
                 break
             before = self._cells
+            self._looping = (*outside, number)
             self._branch(element, partial(self._round, variable, number, body, exits, breaks), nothing)
             if self._cells is not before:
                 self._stop()
-        self._looping -= 1
+        self._looping = outside
         self._rejoin(breaks, path if self._left == left else None)
         self._broken = broken
 

@@ -5,9 +5,9 @@ a lemma that is false there is needed, and whether it is kept is asked in the sa
 nothing to do with a property are never asked about. An example in which all lemmas are true ends it: of the
 property, nothing is shown; a lemma is not kept, and it is begun again without it. What is hard to say is put
 off until all others have been answered. Then the lemmas that have been taken are stated, which lets a solver
-do more with them, and it is looked at what they say on the way (``strengthening.Step``). If the question
-itself is hard then, nothing is shown here: it may be easier with all lemmas, of which ``strengthening.py``
-asks.
+do more with them, and the action is gone through with what is hard of it (``through.Step``). If the
+question itself is hard then, nothing is shown here: it may be easier with all lemmas, of which
+``strengthening.py`` asks.
 
 The strategy is that of relevance by counterexamples (Bradley and Manna: Property-directed incremental
 invariant generation, FAC 2008), over lemmas that a person has written.
@@ -24,13 +24,15 @@ from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.safety import Safety
 from slotproof.checker.symbolic.solving import Budget, Formulas
-from slotproof.checker.symbolic.strengthening import Step, before_step, ends_well, moves_of, of_lemmas
+from slotproof.checker.symbolic.strengthening import before_step, ends_well, moves_of, of_lemmas
+from slotproof.checker.symbolic.through import Step
 
 CONFLICTS = 100_000
-"""Conflicts that a question may cost before it is called hard: some seconds, up to half a minute."""
+"""Conflicts that the question itself may cost when an action has been gone through, before it is called hard:
+some seconds, up to half a minute."""
 
-DIRECTLY = 20_000
-"""Conflicts that it may cost whether a lemma is kept, before that is put off: some seconds."""
+DIRECTLY = 5000
+"""Conflicts that any may cost before it is put off: a second or two."""
 
 
 def show(
@@ -79,7 +81,7 @@ class _Search:
     def _begin(self) -> None:
         self._taken: list[str] = []
         self._used: dict[_Asked, tuple[Literal, ...]] = {}  # what the answers rest on
-        self._facts: dict[_Asked, list[Literal]] = {}  # of these, what holds on the way
+        self._put_off: list[_Asked] = []
         self._apart = {number: self._step(number, ()) for number in self._moves}
         self._together: dict[int, Step] = {}
         self._with_fewer: dict[int, Step] = {}  # when fewer lemmas had been taken
@@ -105,20 +107,20 @@ class _Search:
 
     def _show_all(self) -> None:
         """Show that nothing goes wrong, and that all lemmas that have been taken for that are kept."""
-        put_off: list[_Asked] = []
         open_ = [_Asked(number, None) for number in self._moves]
         lemmas = 0  # that have been asked about
         while True:
             for one in open_:
                 if not self._show(one, self._quickly):
-                    put_off.append(one)
+                    self._put_off.append(one)
             if lemmas < len(self._taken):
                 open_ = [_Asked(number, self._taken[lemmas]) for number in self._moves]
                 lemmas += 1
-            elif put_off:
+            elif self._put_off:
                 open_ = []
-                if not self._show(put_off.pop(), self._with_patience):
+                if not self._show(self._put_off[-1], self._with_patience):
                     raise _Hard
+                self._put_off.pop()
             else:
                 return
 
@@ -150,8 +152,7 @@ class _Search:
     def _quickly(self, one: _Asked, about: str, wanted: list[Literal]) -> Reply:
         """With each lemma as something that may be used or not, so that it is seen which are."""
         given = [self._true[name] for name in self._taken]
-        conflicts = CONFLICTS if one.lemma is None else DIRECTLY
-        return self._apart[one.action].quickly(about, wanted, given, conflicts)
+        return self._apart[one.action].quickly(about, wanted, given, DIRECTLY)
 
     def _with_patience(self, one: _Asked, about: str, wanted: list[Literal]) -> Reply:
         """With all lemmas that have been taken, and with what they say on the way."""
@@ -160,11 +161,9 @@ class _Search:
         if step is None:
             before = self._with_fewer.get(one.action)
             step = self._together[one.action] = self._step(one.action, known, before)
-        if one.lemma is None:
-            reply = step.quickly(about, wanted, (), CONFLICTS)
-        else:
-            reply = step.ask(about, wanted, (one.lemma,))
-            self._facts[one] = step.facts(reply.used)
+        lemmas = self._question.properties if one.lemma is None else (one.lemma,)
+        alike = [x for x in (self._with_fewer | self._together).values() if x is not step]
+        reply = step.patiently(about, wanted, lemmas, CONFLICTS if one.lemma is None else None, alike)
         return replace(reply, used=(*reply.used, *known))
 
     def _false_in(self, true: frozenset[Literal]) -> str | None:
@@ -191,8 +190,5 @@ class _Search:
             needed.update(dict.fromkeys(more))
             todo += more
         lemmas = {name: x for name, x in self._true.items() if name in needed}
-        facts = {
-            number: list(dict.fromkeys(x for n in todo for x in self._facts.get(_Asked(number, n), ())))
-            for number in self._moves
-        }
+        facts = {number: step.facts() for number, step in (self._with_fewer | self._together).items()}
         return of_lemmas(self._made, self._question.properties, lemmas, facts)

@@ -35,12 +35,18 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A place on the way through an action: the conditions under which it is passed, the cells there, and in
-    how many loops it is."""
+    """A place on the way through an action: the conditions under which it is passed, the cells there, the
+    rounds of the loops that it is in, and the variables that are known there, those of the callers too."""
 
     path: Path
     cells: Cells
-    loops: int
+    rounds: tuple[Value, ...]
+    locals: Locals
+
+    @property
+    def loops(self) -> int:
+        """In how many loops it is."""
+        return len(self.rounds)
 
 
 @dataclass(slots=True)
@@ -70,6 +76,7 @@ class Paths:
         self._cells = cells
         self._roots = roots or {}
         self._locals: dict[str, Value] = {}
+        self._callers: dict[str, Value] = {}  # their locals
         self._context: Path = ()  # on the way to the call that runs now
         self._path: Path = ()  # since then
         self._left = 0  # how many paths have left a function or the action so far
@@ -77,7 +84,7 @@ class Paths:
         self._errors: list[Literal] = []
         self._crashes: list[tuple[Literal, int, Cells]] = []
         self._pure: dict[int, bool] = {}
-        self._looping = 0  # in how many loops it is
+        self._looping: tuple[Value, ...] = ()  # the rounds of the loops that it is in
         self._stops: list[Stop] | None = None  # of the action that is run, if they are wanted
 
     def _stop(self) -> None:
@@ -86,10 +93,11 @@ class Paths:
         if self._stops is None or self._dead:
             return
         if self._stops and self._stops[-1].cells is self._cells:
-            if self._stops[-1].loops <= self._looping:
+            if self._stops[-1].loops <= len(self._looping):
                 return
             self._stops.pop()
-        self._stops.append(Stop((*self._context, *self._path), self._cells, self._looping))
+        known = {**self._callers, **self._locals}
+        self._stops.append(Stop((*self._context, *self._path), self._cells, self._looping, known))
 
     def _all(self, path: Path) -> Literal:
         return self._booleans.all(path)

@@ -8,19 +8,20 @@ step alone: before it they have their initial values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Literal as Word
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
 from slotproof.checker.symbolic.execution import Execution, Part, Result, column_cells, initial_cells
-from slotproof.checker.symbolic.paths import Cells
-from slotproof.checker.symbolic.values import Value, Values, constant, kind
+from slotproof.checker.symbolic.paths import Cells, Stop
+from slotproof.checker.symbolic.values import Value, Values, constant, frozen, kind
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.program import DEADLOCK, Program, no_crash
+from slotproof.model.language.slicing import columns_read
 from slotproof.model.language.types import BoolType, OptionalType, ScalarType, SetType, bits
 from slotproof.model.language.walk import statements_of
 
@@ -121,6 +122,14 @@ class Bad:
     error: Literal
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The cells that a property reads, and what it says of values that they had."""
+
+    cells: Sequence[int]
+    answers: dict[tuple[Hashable, ...], Literal] = field(default_factory=dict)
+
+
 class Relation:
     """The relation of ``program`` with the alternatives ``choices``.
 
@@ -147,6 +156,7 @@ class Relation:
         self.state = self._cells("s", fixed | outputs)
         self.next_state = self._cells("n", fixed)
         self.start = start
+        self._seen: dict[str, Seen] = {}
         self._slots: dict[tuple[str, int, int], Cell] = {}
         self._before: Cells = tuple(c.value for c in self.state)
         self._after: Cells = tuple(c.value for c in self.next_state)
@@ -372,8 +382,48 @@ class Relation:
         found = next((p for p in self.program.properties if (p.name, p.over) == (name, "state")), None)
         if found is None:
             raise KeyError(name)
-        bads = self._state_bads(found, cells)
-        return self.booleans.any([x for bad in bads for x in (bad.literal, bad.error)]) ^ 1
+        return self._true_in(found, cells, {})
+
+    def holds_at(self, name: str, move: Move, stop: Stop) -> Literal:
+        """That a property is true at a stop of an action: of the state that it would leave there, or of the
+        step as far as it has come; TRUE where nothing is asked of that."""
+        found = next((p for p in self.program.properties if p.name == name), None)
+        if found is None or (found.actions is not None and move.number not in found.actions):
+            return TRUE
+        if found.over == "state":
+            return self._true_in(found, self.stored_of(stop.cells), {})
+        values = (a.value for a in move.arguments)
+        names = [p.name for p in found.parameters]
+        return self._true_in(found, stop.cells, dict(zip(names, values, strict=bool(names))))
+
+    def on_the_way(self, stop: Stop) -> Iterator[tuple[str, Literal]]:
+        """What is hoped to be true at a stop, with its name, as far as the variables are known there."""
+        convert = self.values.convert
+        for hoped in self.program.on_the_way:
+            if all(p.name in stop.locals for p in hoped.parameters):
+                arguments = {p.name: convert(stop.locals[p.name], p.type) for p in hoped.parameters}
+                yield hoped.name, self._true_in(hoped, stop.cells, arguments)
+
+    def _true_in(self, found: ir.Property, cells: Cells, arguments: Mapping[str, Value]) -> Literal:
+        """That a property is true of cells, of a step from the state before if it is of steps.
+
+        It is looked at again only where something is different that it reads.
+        """
+        seen = self._seen.get(found.name)
+        if seen is None:
+            columns = [
+                self.program.columns[n] for n in sorted(columns_read(self.program, self.choices, found))
+            ]
+            at = [i for c in columns for i in range(c.offset, c.offset + c.cells)]
+            seen = self._seen[found.name] = Seen(at)
+        key = (*(frozen(cells[i]) for i in seen.cells), *map(frozen, arguments.values()))
+        if key not in seen.answers:
+            conditions = [c.condition for c in found.conjuncts]
+            roots: Mapping[ir.Root, Cells] = {"before": self._before, "after": cells}
+            parts = self._execution(cells, roots).conjuncts(found.setup, conditions, arguments)
+            wrong = [x for part in parts for x in (part.violated, part.error)]
+            seen.answers[key] = self.booleans.any(wrong) ^ 1
+        return seen.answers[key]
 
     def _state_bads(self, found: ir.Property, cells: Cells) -> tuple[Bad, ...]:
         conditions = [c.condition for c in found.conjuncts]

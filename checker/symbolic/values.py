@@ -10,7 +10,7 @@ Values are those of the IR: an int is itself, not its code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Literal as Word
 
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
@@ -34,6 +34,11 @@ def kind(type_: ScalarType) -> Kind:
             return "optional set"
         case _:
             return "number"
+
+
+def frozen(value: Value) -> Hashable:
+    """A value as a key."""
+    return tuple(value.items()) if isinstance(value, Mapping) else value
 
 
 def constant(type_: ScalarType, value: int) -> Value:

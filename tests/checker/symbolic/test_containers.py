@@ -7,7 +7,8 @@ from slotproof.checker.symbolic.rechecking import recheck
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import of_relation
 from slotproof.checker.symbolic.solving import Budget, Formulas
-from slotproof.checker.symbolic.strengthening import Step, before_step, of_lemmas
+from slotproof.checker.symbolic.strengthening import before_step, of_lemmas
+from slotproof.checker.symbolic.through import Step
 from slotproof.model.language import (
     Annotated,
     Capacity,
@@ -152,8 +153,9 @@ def test_where_elements_come_from_is_shown_and_true() -> None:
     for move in made.moves:
         conditions = [*before_step(question, move), *true.values()]
         step = Step(made, move, conditions, Formulas(made.booleans), no_limit, lambda _: None, None)
-        step._follow(())
-        facts[move.number] = step.facts(step._shown_by)
+        for stop in move.result.stops:
+            step.follow(stop)
+        facts[move.number] = step.shown
     assert len(facts[1]) > 10
     assert not facts[3]  # no queue is changed there
     text = certificate.written(inn, (), (of_lemmas(made, names, true, facts),), {})

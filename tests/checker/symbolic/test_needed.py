@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from slotproof.checker.symbolic import asking, certificate, needed, strengthening
+from slotproof.checker.symbolic import asking, certificate, needed, through
 from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.proving import prove
@@ -83,6 +83,8 @@ def test_where_a_question_is_hard_all_lemmas_are_asked_about(monkeypatch: pytest
     if not has_cadical():
         monkeypatch.setattr(asking, "OfZ3", Hasty)
     monkeypatch.setattr(needed, "CONFLICTS", 0)
+    monkeypatch.setattr(needed, "DIRECTLY", 0)
+    monkeypatch.setattr(through, "FEW", 0)
     assert shown(program, "never-five", ["same", "even"]) is None
     assert isinstance(prove(program, (), "never-five", helpers=["same", "even"])[0], Holds)
 
@@ -102,7 +104,7 @@ def test_what_is_hard_is_put_off_and_shown_by_what_holds_on_the_way(monkeypatch:
     if not has_cadical():
         monkeypatch.setattr(asking, "OfZ3", Hasty)
     monkeypatch.setattr(needed, "DIRECTLY", 0)
-    monkeypatch.setattr(strengthening, "FEW", 0)
+    monkeypatch.setattr(through, "FEW", 0)
     program = compiled(go_down, die_together)
     found = shown(program, "never-five", ["above-zero", "same", "even"])
     assert found is not None

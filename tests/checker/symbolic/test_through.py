@@ -1,0 +1,167 @@
+"""What is true on the way through an action is shown there, and what is hoped for where its variables are."""
+
+from __future__ import annotations
+
+import pytest
+
+from slotproof.checker.symbolic import certificate, needed, through
+from slotproof.checker.symbolic.proof import Invariant
+from slotproof.checker.symbolic.proving import prove
+from slotproof.checker.symbolic.rechecking import recheck
+from slotproof.checker.symbolic.relation import relation
+from slotproof.checker.symbolic.safety import of_relation
+from slotproof.checker.symbolic.solving import Budget, Formulas
+from slotproof.checker.symbolic.strengthening import before_step
+from slotproof.checker.symbolic.through import Step
+from slotproof.checker.verdict import Holds
+from slotproof.model.language import Domain, Set, State, System, action, field, invariant, on_the_way
+from slotproof.model.language.compile import compile_system
+from slotproof.model.language.program import Program
+
+no_limit = Budget(None, None)
+
+
+class Guest(Domain, size=4, names="g{n}"):
+    """Who comes."""
+
+
+class Inn(State):
+    """A house with two beds."""
+
+    asked: Set[Guest] = field(set(), "who has asked for a bed")
+    asleep: Set[Guest] = field(set(), "who has one")
+
+
+def given_beds(s: Inn) -> Set[Guest]:
+    """Beds are given while there are some; nobody sleeps yet."""
+    taken: Set[Guest] = s.asleep
+    for g in Guest:
+        if g in s.asked and len(taken | {g}) <= 2:
+            taken |= {g}
+            s.asked -= {g}
+    return taken
+
+
+@action
+def ask(s: Inn, who: Set[Guest]) -> None:
+    """Some ask."""
+    s.asked |= who - s.asleep
+
+
+@action
+def go_to_bed(s: Inn) -> None:
+    """Those who get one go to bed."""
+    inside = given_beds(s)
+    s.asleep = inside
+
+
+@action
+def leave(s: Inn, g: Guest) -> None:
+    """A guest goes."""
+    s.asleep -= {g}
+
+
+@invariant
+def beds_last(s: Inn) -> bool:
+    """There is one for each who sleeps."""
+    return len(s.asleep) <= 2
+
+
+@on_the_way
+def taken_last(s: Inn, taken: Set[Guest]) -> bool:
+    """While they are given, too."""
+    return len(taken) <= 2 and s.asleep <= taken
+
+
+@on_the_way
+def nobody_is_inside(s: Inn, inside: Set[Guest]) -> bool:
+    """False."""
+    return len(inside) == 0
+
+
+@on_the_way
+def of_what_there_is_not(s: Inn, cellar: Set[Guest]) -> bool:
+    """Of no variable of any action."""
+    return len(cellar) <= 2
+
+
+@on_the_way
+def nothing_but_the_state(s: Inn) -> bool:
+    """Looked at everywhere; false while beds are given."""
+    return len(s.asked & s.asleep) == 0
+
+
+HOPED = [taken_last, nobody_is_inside, of_what_there_is_not, nothing_but_the_state]
+
+
+def inn() -> Program:
+    return compile_system(
+        System("inn", Inn, actions=[ask, go_to_bed, leave], properties=[beds_last], on_the_way=HOPED)
+    )
+
+
+def test_what_is_hoped_for_is_looked_at_where_its_variables_are_known() -> None:
+    """Those of a function are known in it; those of its caller too."""
+    made = relation(inn(), ())
+    stops = made.moves[1].result.stops
+    names = [{name for name, _ in made.on_the_way(stop)} for stop in stops]
+    inside = [n for n, stop in enumerate(stops) if "taken" in stop.locals]
+    assert len(inside) >= 4
+    assert all(("taken-last" in names[n]) == (n in inside) for n in range(len(stops)))
+    assert all("nothing-but-the-state" in found for found in names)
+    assert not any("of-what-there-is-not" in found for found in names)
+    assert "nobody-is-inside" in names[-1]
+    assert "nobody-is-inside" not in names[0]
+
+
+def test_what_is_true_of_it_becomes_a_fact_and_what_is_false_does_not() -> None:
+    made = relation(inn(), ())
+    question = of_relation(made, ["beds-last"])
+    move = made.moves[1]
+    conditions = [*before_step(question, move), made.holds_in("beds-last", made.before)]
+    step = Step(made, move, conditions, Formulas(made.booleans), no_limit, lambda _: None, None)
+    after = made.holds_in("beds-last", made.stored_of(move.result.after))
+    assert step.patiently("beds-last", [move.result.enabled, after ^ 1], ["beds-last"]).possible is False
+    b = made.booleans
+    hoped: dict[str, list[int]] = {}
+    for stop in move.result.stops:
+        if not stop.loops:
+            for name, holds in made.on_the_way(stop):
+                fact = b.any([*(x ^ 1 for x in stop.path), move.result.error, holds])
+                hoped.setdefault(name, []).append(fact)
+    assert set(hoped["taken-last"]) <= set(step.shown)
+    assert not set(hoped["nobody-is-inside"]) & set(step.shown)
+
+
+def test_a_proof_that_needs_it_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no patience for whole questions every stop is looked at."""
+    monkeypatch.setattr(through, "FEW", 0)
+    monkeypatch.setattr(needed, "DIRECTLY", 0)
+    program = inn()
+    verdict, proof = prove(program, (), "beds-last", helpers=["beds-last"])
+    assert isinstance(verdict, Holds)
+    (stage,) = proof
+    assert isinstance(stage, Invariant)
+    text = certificate.written(program, (), proof, {})
+    assert f"to all {text.count('(check-sat)')} questions" in next(recheck(text, program, (), no_limit))
+
+
+def test_facts_that_have_excluded_nothing_are_not_kept() -> None:
+    made = relation(inn(), ())
+    question = of_relation(made, ["beds-last"])
+    move = made.moves[1]
+    step = Step(
+        made, move, before_step(question, move), Formulas(made.booleans), no_limit, lambda _: None, None
+    )
+    assert step.patiently("a step", [move.result.enabled], ["beds-last"]).possible
+    assert step.facts() == []
+    assert step.patiently("no step", [move.result.enabled, move.result.enabled ^ 1], []).possible is False
+    assert step.facts() == step.shown
+
+
+def test_what_is_hoped_for_belongs_to_what_a_program_is() -> None:
+    """A certificate is of a system with it; and no other engine asks for it."""
+    program = inn()
+    without = compile_system(System("inn", Inn, actions=[ask, go_to_bed, leave], properties=[beds_last]))
+    assert program.digest != without.digest
+    assert program.safety == without.safety
