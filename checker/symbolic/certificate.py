@@ -24,7 +24,7 @@ from typing import Any
 
 from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Variable
 from slotproof.checker.symbolic.proof import Induction, Invariant, Proof, Stage
-from slotproof.checker.symbolic.relation import relation
+from slotproof.checker.symbolic.relation import Relation, relation
 from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.program import Program
@@ -69,7 +69,7 @@ class Claim:
 
 def written(program: Program, choices: Sequence[int], proof: Proof, subject: Mapping[str, Any]) -> str:
     """The certificate of a proof; ``subject`` is kept, so that a reader can find the system again."""
-    body = "\n".join(_lines(program, choices, proof, subject)) + "\n"
+    body = "\n".join(_lines(relation(program, choices), proof, subject)) + "\n"
     return f"{body}{SEAL}{hashlib.sha256(body.encode()).hexdigest()}\n"
 
 
@@ -139,24 +139,26 @@ def proof_of(text: str) -> Proof:
     return tuple(stages)
 
 
-def questions(
-    program: Program, choices: Sequence[int], text: str, look: Callable[[], None] = lambda: None
-) -> int:
-    """How many questions a certificate asks; ``Refused`` if it is not one of this system.
-
-    Its text is compared while it is written anew, which ends where they differ: what a certificate says of
-    depths must not cost more than what it has to show for them. ``look`` is called now and then and ends it
-    by raising.
-    """
+def belongs(text: str, program: Program, choices: Sequence[int]) -> None:
+    """``Refused`` for a certificate that says that it is of another system."""
     stated = claim(text)
     if stated.digest != program.digest or stated.choices != _choices(program, choices):
         raise Refused(
             f"is of another system: {stated.system} with digest {stated.digest[:12]},"
             f" not {program.name} with {program.digest[:12]}, or of other decisions"
         )
+
+
+def questions(made: Relation, proof: Proof, text: str, look: Callable[[], None] = lambda: None) -> int:
+    """How many questions a certificate of this proof asks; ``Refused`` if it is not one of this system.
+
+    Its text is compared while it is written anew, which ends where they differ: what a certificate says of
+    depths must not cost more than what it has to show for them. ``look`` is called now and then and ends it
+    by raising.
+    """
     at, count = 0, 0
     try:
-        for line in _lines(program, choices, proof_of(text), stated.subject, look):
+        for line in _lines(made, proof, claim(text).subject):
             look()
             if not text.startswith(f"{line}\n", at):
                 break
@@ -212,13 +214,8 @@ def _choices(program: Program, choices: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"{p.name}={p.alternatives[c]}" for p, c in zip(program.decisions, choices, strict=True))
 
 
-def _lines(
-    program: Program,
-    choices: Sequence[int],
-    proof: Proof,
-    subject: Mapping[str, Any],
-    look: Callable[[], None] = lambda: None,
-) -> Iterator[str]:
+def _lines(made: Relation, proof: Proof, subject: Mapping[str, Any]) -> Iterator[str]:
+    program, choices = made.program, made.choices
     head = {
         "version": VERSION,
         "subject": dict(subject),
@@ -239,7 +236,6 @@ def _lines(
     yield f'{HEADER}"{told}")'
     yield "(set-logic QF_UF)"
     yield "; The proof is right if every answer is unsat."
-    made = relation(program, choices, look=look)
     asked = [of_relation(made, s.properties) for s in proof]
     variables = asked[0].variables
     parameters = " ".join(f"({quoted(made.booleans.name(x))} Bool)" for x in variables)

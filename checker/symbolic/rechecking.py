@@ -15,7 +15,7 @@ import z3
 from slotproof.checker.symbolic.answering import in_cadical
 from slotproof.checker.symbolic.asking import TACTIC
 from slotproof.checker.symbolic.cadical import has_cadical
-from slotproof.checker.symbolic.certificate import Refused, proof_of, questions, quoted
+from slotproof.checker.symbolic.certificate import Refused, belongs, proof_of, questions, quoted
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.reading import ASSERT, CHECK, POP, PUSH, asserted, script
 from slotproof.checker.symbolic.relation import Relation, relation
@@ -53,7 +53,10 @@ def recheck(
     ends it.
     """
     until = budget.seconds + A_WHILE
-    count = questions(program, choices, text, budget.check)
+    belongs(text, program, choices)
+    proof = proof_of(text)
+    made = relation(program, choices, look=budget.check)
+    count = questions(made, proof, text, budget.check)
     if has_cadical():
         yield _all("CaDiCaL", in_cadical(script(text, budget), budget), count)
         yield _some(f"Z3 {z3.get_version_string()}", in_z3(text, budget, until), count)
@@ -63,9 +66,9 @@ def recheck(
         yield "cvc5 is not installed (pip install 'slotproof[certify]'): it was not asked"
     else:
         yield _some("cvc5", in_cvc5(text, budget, until), count)
-    stages = [(i, s) for i, s in enumerate(proof_of(text)) if isinstance(s, Invariant)]
+    stages = [stage for stage in proof if isinstance(stage, Invariant)]
     if stages:
-        seen, whole = _on_states(program, choices, [s for _, s in stages], budget, scope)
+        seen, whole = _on_states(made, stages, budget, scope)
         of = "all" if whole else "the first" if seen == scope else "some"
         yield f"the invariant is true in {of} {seen} states that the interpreter reaches"
 
@@ -101,6 +104,8 @@ def in_z3(text: str, budget: Budget, until: float | None = None) -> Iterator[str
     Each question is asked by itself, of Z3's SAT solver: what an action leaves as it is falls out then. It
     ends when the budget has run for ``until`` seconds, at a question that it does not answer in time.
     """
+    if until is not None and budget.seconds >= until:
+        return  # before the text is read
     context = z3.Context()
     for question in asserted(_conjunctions(text), context, budget):
         solver = z3.Tactic(TACTIC, ctx=context).solver()
@@ -163,12 +168,9 @@ def in_cvc5(text: str, budget: Budget, until: float | None = None) -> Iterator[s
             yield answer
 
 
-def _on_states(
-    program: Program, choices: Sequence[int], stages: Sequence[Invariant], budget: Budget, scope: int
-) -> tuple[int, bool]:
+def _on_states(made: Relation, stages: Sequence[Invariant], budget: Budget, scope: int) -> tuple[int, bool]:
     """Evaluate invariants in states as the interpreter reaches them; whether these are all there are."""
-    interpreter = Interpreter(program, choices)
-    made = relation(program, choices)
+    interpreter = Interpreter(made.program, made.choices)
     names, solver = _parsed(made, stages)
     first = [interpreter.stored(s) for _, _, s in interpreter.initial()]
     queue, seen = deque(first), set(first)
@@ -192,7 +194,7 @@ def _on_states(
                     queue.append(after)
         if tries > TRIES:
             break
-    return count, not queue and all(_arguments(a) <= EACH for a in program.actions)
+    return count, not queue and all(_arguments(a) <= EACH for a in made.program.actions)
 
 
 def _tried(interpreter: Interpreter, random: Random) -> Iterator[tuple[int, tuple[int, ...]]]:
