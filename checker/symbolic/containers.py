@@ -14,7 +14,7 @@ from math import prod
 from slotproof.checker.symbolic.booleans import FALSE, Literal
 from slotproof.checker.symbolic.paths import Cells
 from slotproof.checker.symbolic.relation import Relation
-from slotproof.checker.symbolic.values import Value
+from slotproof.checker.symbolic.values import Bits, Value
 from slotproof.model.language.types import IndexType, SetType
 
 
@@ -48,12 +48,24 @@ class Container:
     def kept_once(self, made: Relation, cells: Cells, kept: Value, after: int) -> Literal:
         """The same of the first so many positions and of those after a place: what a filter has kept and what
         it has not looked at. What lies between is left over."""
-        b, number = made.booleans, made.values.number(kept)
+        b = made.booleans
         places = []
         for place, (there, item) in enumerate(self._places(made, cells)):
-            inside = b.any([x for n, x in number.items() if n > place])
+            inside = _more_than(made, kept, place)
             places.append((there if place > after else b.conj(there, inside), item))
         return self._all_differ(made, places)
+
+    def has_none_of(self, made: Relation, cells: Cells, elements: Bits, kept: Value | None = None) -> Literal:
+        """Whether a queue has no element of a set; its first so many positions, if that is given."""
+        b = made.booleans
+        found: list[Literal] = []
+        for place, (there, item) in enumerate(self._places(made, cells)):
+            inside = there if kept is None else b.conj(there, _more_than(made, kept, place))
+            found += [
+                b.conj(inside, item.get(self.type.low + n, FALSE), there_too)
+                for n, there_too in enumerate(elements)
+            ]
+        return b.any(found) ^ 1
 
     def _all_differ(self, made: Relation, places: Sequence[tuple[Literal, dict[int, Literal]]]) -> Literal:
         b = made.booleans
@@ -62,10 +74,13 @@ class Container:
 
     def _places(self, made: Relation, cells: Cells) -> Iterator[tuple[Literal, dict[int, Literal]]]:
         """Of each position, whether there is an item, and which."""
-        length = made.values.number(cells[self.length])
         for place in range(self.capacity):
-            there = made.booleans.any([x for n, x in length.items() if n > place])
+            there = _more_than(made, cells[self.length], place)
             yield there, dict(made.values.number(cells[self.items + place]))
+
+
+def _more_than(made: Relation, number: Value, least: int) -> Literal:
+    return made.booleans.any([x for n, x in made.values.number(number).items() if n > least])
 
 
 def containers(made: Relation) -> list[Container]:

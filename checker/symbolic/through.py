@@ -256,20 +256,25 @@ class Step:
             easy = easy and shown is not None
             if bool(shown) == (not sources) and len(sources) != 1:
                 break  # it is no more than it was, or is not known to come from these
-        return self._each_once(one, stop, conflicts) and easy
+        if one.capacity:
+            easy = self._each_once(one, stop, conflicts) and easy
+        return easy
 
     def _each_once(self, one: Container, stop: Stop, conflicts: int) -> bool:
-        """Show that nothing is twice in a queue, while it is filtered too."""
+        """Show that nothing is twice in a queue, and which sets it has nothing of; the same of what a filter
+        has kept so far while it runs."""
         made, cells = self._made, self._made.stored_of(stop.cells)
         kept = [value for name, value in stop.locals.items() if name.partition(".")[0] == KEPT]
-        easy = True
-        if kept and one.capacity:
-            # A loop that filters goes over the places; what comes after it leaves nothing to look at.
-            last = list(made.values.number(stop.rounds[-1])) if stop.rounds else []
-            for after in [*last, one.capacity]:
-                once = one.kept_once(made, cells, kept[-1], after)
-                easy = self._try(stop, once, conflicts) is not None and easy
-        return self._try(stop, one.each_once(made, cells), conflicts) is not None and easy
+        # A loop that filters goes over the places; what comes after it leaves nothing to look at.
+        last = list(made.values.number(stop.rounds[-1])) if kept and stop.rounds else []
+        once = [one.each_once(made, cells), *(one.kept_once(made, cells, kept[-1], n) for n in last)]
+        if kept:
+            once.append(one.kept_once(made, cells, kept[-1], one.capacity))
+        easy = [self._try(stop, term, conflicts) is not None for term in reversed(once)]
+        for value in stop.locals.values():
+            if isinstance(value, tuple) and len(value) == one.type.size:
+                self._try(stop, one.has_none_of(made, cells, value, kept[-1] if last else None), FEW)
+        return all(easy)
 
     def _still_apart(
         self,
