@@ -261,8 +261,8 @@ class Step:
         return easy
 
     def _each_once(self, one: Container, stop: Stop, conflicts: int) -> bool:
-        """Show that nothing is twice in a queue, and which sets it has nothing of; the same of what a filter
-        has kept so far while it runs."""
+        """Show that nothing is twice in a queue; of one that is filtered, that what is kept is there once,
+        and which sets of the action have nothing of it."""
         made, cells = self._made, self._made.stored_of(stop.cells)
         kept = [value for name, value in stop.locals.items() if name.partition(".")[0] == KEPT]
         # A loop that filters goes over the places; what comes after it leaves nothing to look at.
@@ -271,7 +271,7 @@ class Step:
         if kept:
             once.append(one.kept_once(made, cells, kept[-1], one.capacity))
         easy = [self._try(stop, term, conflicts) is not None for term in reversed(once)]
-        for value in stop.locals.values():
+        for value in stop.locals.values() if kept else ():
             if isinstance(value, tuple) and len(value) == one.type.size:
                 self._try(stop, one.has_none_of(made, cells, value, kept[-1] if last else None), FEW)
         return all(easy)
