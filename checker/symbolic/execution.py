@@ -14,7 +14,7 @@ from functools import partial
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
 from slotproof.checker.symbolic.evaluation import Evaluation
 from slotproof.checker.symbolic.paths import DEAD, Cells, Exits, Locals, Pending, Stop, nothing
-from slotproof.checker.symbolic.values import Value, constant
+from slotproof.checker.symbolic.values import Value, are_alike, constant
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Column
 from slotproof.model.language.types import IntType
@@ -88,7 +88,9 @@ class Execution(Evaluation):
         _, self._cells, joined = reached[-1]
         for chosen, written, locals_ in reversed(reached[:-1]):
             self._cells = self._choose_cells(chosen, written, self._cells)
-            joined = {n: choose(chosen, locals_[n], joined[n]) for n in joined if n in locals_}
+            # What is of another kind in another action is none that they share.
+            same = (n for n in joined if n in locals_ and are_alike(locals_[n], joined[n]))
+            joined = {n: choose(chosen, locals_[n], joined[n]) for n in same}
         self._locals = dict(joined)
         running = [self._booleans.conj(c, g) for (c, _), g in zip(actions, guards, strict=True)]
         self._context, self._path, self._errors, self._stops = (self._booleans.any(running),), (), [], []

@@ -81,6 +81,7 @@ class _Search:
     def _begin(self) -> None:
         self._taken: list[str] = []
         self._used: dict[_Asked, tuple[Literal, ...]] = {}  # what the answers rest on
+        self._facts: dict[_Asked, list[Literal]] = {}  # and what was found on the way to them
         self._put_off: list[_Asked] = []
         self._apart = {number: self._step(number, ()) for number in self._moves}
         self._together: dict[int, Step] = {}
@@ -164,6 +165,7 @@ class _Search:
         lemmas = self._question.properties if one.lemma is None else (one.lemma,)
         alike = [x for x in (self._with_fewer | self._together).values() if x is not step]
         reply = step.patiently(about, wanted, lemmas, CONFLICTS if one.lemma is None else None, alike)
+        self._facts[one] = step.facts()
         return replace(reply, used=(*reply.used, *known))
 
     def _false_in(self, true: frozenset[Literal]) -> str | None:
@@ -190,5 +192,10 @@ class _Search:
             needed.update(dict.fromkeys(more))
             todo += more
         lemmas = {name: x for name, x in self._true.items() if name in needed}
-        facts = {number: step.facts() for number, step in (self._with_fewer | self._together).items()}
+        # A fact rests on all lemmas that were taken then: it is one here where an answer needs them too. Of
+        # the same action those found later begin with those found earlier.
+        facts: dict[int, list[Literal]] = {}
+        for one, found in self._facts.items():
+            if one.lemma in needed and len(found) > len(facts.get(one.action, ())):
+                facts[one.action] = found
         return of_lemmas(self._made, self._question.properties, lemmas, facts)

@@ -17,7 +17,7 @@ from typing import Literal as Word
 from slotproof.checker.symbolic.booleans import FALSE, TRUE, Booleans, Literal
 from slotproof.checker.symbolic.execution import Execution, Part, Result, column_cells, initial_cells
 from slotproof.checker.symbolic.paths import Cells, Stop
-from slotproof.checker.symbolic.values import Value, Values, constant, frozen, kind
+from slotproof.checker.symbolic.values import Value, Values, are_alike, constant, frozen, kind
 from slotproof.model.language import ir
 from slotproof.model.language.columns import Valuation
 from slotproof.model.language.program import DEADLOCK, Program, no_crash
@@ -397,11 +397,18 @@ class Relation:
         return self._true_in(found, stop.cells, dict(zip(names, values, strict=bool(names))))
 
     def on_the_way(self, stop: Stop) -> Iterator[tuple[str, Literal]]:
-        """What is hoped to be true at a stop, with its name, as far as the variables are known there."""
-        convert = self.values.convert
+        """What is hoped to be true at a stop, with its name, as far as the variables are known there.
+
+        A variable of that name whose values are of another kind is another one.
+        """
         for hoped in self.program.on_the_way:
-            if all(p.name in stop.locals for p in hoped.parameters):
-                arguments = {p.name: convert(stop.locals[p.name], p.type) for p in hoped.parameters}
+            arguments: dict[str, Value] = {}
+            for p in hoped.parameters:
+                if p.name in stop.locals:
+                    value = self.values.convert(stop.locals[p.name], p.type)
+                    if are_alike(value, constant(p.type, p.type.low)):
+                        arguments[p.name] = value
+            if len(arguments) == len(hoped.parameters):
                 yield hoped.name, self._true_in(hoped, stop.cells, arguments)
 
     def _true_in(self, found: ir.Property, cells: Cells, arguments: Mapping[str, Value]) -> Literal:

@@ -264,7 +264,11 @@ class Step:
         """Show that nothing is twice in a queue; of one that is filtered, that what is kept is there once,
         and which sets of the action have nothing of it."""
         made, cells = self._made, self._made.stored_of(stop.cells)
-        kept = [value for name, value in stop.locals.items() if name.partition(".")[0] == KEPT]
+        kept = [
+            value
+            for name, value in stop.locals.items()
+            if name.partition(".")[0] == KEPT and not isinstance(value, tuple)  # that would be a user's set
+        ]
         # A loop that filters goes over the places; what comes after it leaves nothing to look at.
         last = list(made.values.number(stop.rounds[-1])) if kept and stop.rounds else []
         once = [one.each_once(made, cells), *(one.kept_once(made, cells, kept[-1], n) for n in last)]

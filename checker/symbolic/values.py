@@ -41,6 +41,15 @@ def frozen(value: Value) -> Hashable:
     return tuple(value.items()) if isinstance(value, Mapping) else value
 
 
+def are_alike(left: Value, right: Value) -> bool:
+    """Whether two values are represented alike: one can stand in the other's place."""
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right)
+    return isinstance(left, Mapping) == isinstance(right, Mapping) and not (
+        isinstance(left, tuple) or isinstance(right, tuple)
+    )
+
+
 def constant(type_: ScalarType, value: int) -> Value:
     """A known value, given as the IR gives it."""
     match type_:

@@ -5,14 +5,18 @@ from collections.abc import Sequence
 import pytest
 
 from slotproof.checker.symbolic import asking, certificate, needed, through
+from slotproof.checker.symbolic.asking import Reply
+from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.cadical import has_cadical
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.proving import prove
 from slotproof.checker.symbolic.rechecking import recheck
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import of_relation
+from slotproof.checker.symbolic.through import Step
 from slotproof.checker.verdict import Holds
-from slotproof.model.language import action
+from slotproof.model.language import Annotated, Range, State, System, action, field, invariant, require
+from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
 from slotproof.properties import SCENARIOS
 from tests.checker.symbolic.test_strengthening import (
@@ -87,6 +91,75 @@ def test_where_a_question_is_hard_all_lemmas_are_asked_about(monkeypatch: pytest
     monkeypatch.setattr(through, "FEW", 0)
     assert shown(program, "never-five", ["same", "even"]) is None
     assert isinstance(prove(program, (), "never-five", helpers=["same", "even"])[0], Holds)
+
+
+class Unread(State):
+    """Numbers, of which ``wrong`` rests on ``v`` alone."""
+
+    u: Annotated[int, Range(0, 3)] = field(0, "one")
+    t: Annotated[int, Range(0, 3)] = field(0, "like it")
+    v: Annotated[int, Range(0, 3)] = field(0, "one apart")
+    wrong: bool = field(False, "whether something has gone wrong")
+
+
+@action
+def turn_both(s: Unread, n: Annotated[int, Range(0, 1)]) -> None:
+    """Three times by none or two."""
+    for _ in range(3):
+        s.u = (s.u + 2 * n) % 4
+        s.t = (s.t + 2 * n) % 4
+
+
+@action
+def go_wrong(s: Unread) -> None:
+    """Where the other is one."""
+    require(s.v == 1 or s.wrong)
+    s.wrong = True
+
+
+@action
+def set_two(s: Unread) -> None:
+    """It can be something."""
+    s.v = 2
+
+
+@invariant
+def never_wrong(s: Unread) -> bool:
+    """Needs ``v_even`` alone."""
+    return not s.wrong
+
+
+@invariant
+def alike_and_even(s: Unread) -> bool:
+    """Holds by itself, and is false in most of what goes wrong."""
+    return s.u == s.t and s.u % 2 == 0
+
+
+@invariant
+def v_even(s: Unread) -> bool:
+    """Holds by itself."""
+    return s.v % 2 == 0
+
+
+def test_what_a_lemma_that_is_not_needed_shows_on_the_way_is_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is shown by the lemma, which the certificate does not have."""
+    quickly = Step.quickly
+
+    def but_one(
+        step: Step, about: str, wanted: Sequence[Literal], given: Sequence[Literal], conflicts: int
+    ) -> Reply:
+        hard = about == "alike-and-even after turn_both"
+        return Reply(None) if hard else quickly(step, about, wanted, given, conflicts)
+
+    monkeypatch.setattr(Step, "quickly", but_one)
+    properties = [never_wrong, alike_and_even, v_even]
+    program = compile_system(
+        System("unread", Unread, actions=[turn_both, go_wrong, set_two], properties=properties)
+    )
+    found = shown(program, "never-wrong", ["alike-and-even", "v-even", "never-wrong"])
+    assert found is not None
+    text = certificate.written(program, (), (found,), {})
+    assert f"to all {text.count('(check-sat)')} questions" in next(recheck(text, program, (), no_limit))
 
 
 @action

@@ -14,9 +14,21 @@ from slotproof.checker.symbolic.solving import Budget, Formulas
 from slotproof.checker.symbolic.strengthening import before_step
 from slotproof.checker.symbolic.through import Step
 from slotproof.checker.verdict import Holds
-from slotproof.model.language import Domain, Set, State, System, action, field, invariant, on_the_way
+from slotproof.model.language import (
+    Annotated,
+    Domain,
+    Range,
+    Set,
+    State,
+    System,
+    action,
+    field,
+    invariant,
+    on_the_way,
+)
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
+from slotproof.model.language.surface import Property
 
 no_limit = Budget(None, None)
 
@@ -165,3 +177,30 @@ def test_what_is_hoped_for_belongs_to_what_a_program_is() -> None:
     without = compile_system(System("inn", Inn, actions=[ask, go_to_bed, leave], properties=[beds_last]))
     assert program.digest != without.digest
     assert program.safety == without.safety
+
+
+@on_the_way
+def number_taken(s: Inn, taken: Annotated[int, Range(0, 4)]) -> bool:
+    """Of a number; what has this name is a set."""
+    return taken <= 2
+
+
+@on_the_way
+def some_taken(s: Inn, taken: Set[Guest] | None) -> bool:
+    """Of a set that may be none."""
+    return taken is not None
+
+
+@on_the_way
+def guests_at_once(s: Inn, g: Set[Guest]) -> bool:
+    """Of a set; what has this name is a guest."""
+    return len(g) <= 2
+
+
+@pytest.mark.parametrize("hoped", [number_taken, some_taken, guests_at_once])
+def test_a_variable_of_another_kind_is_another_one(hoped: Property) -> None:
+    program = compile_system(
+        System("inn", Inn, actions=[ask, go_to_bed, leave], properties=[beds_last], on_the_way=[hoped])
+    )
+    made = relation(program, ())
+    assert not [x for move in made.moves for stop in move.result.stops for x in made.on_the_way(stop)]
