@@ -24,7 +24,13 @@ from slotproof.checker.symbolic.booleans import Literal
 from slotproof.checker.symbolic.proof import Invariant
 from slotproof.checker.symbolic.safety import Safety
 from slotproof.checker.symbolic.solving import Budget, Formulas
-from slotproof.checker.symbolic.strengthening import before_step, ends_well, moves_of, of_lemmas
+from slotproof.checker.symbolic.strengthening import (
+    before_step,
+    ends_well,
+    is_wrong_without_actions,
+    moves_of,
+    of_lemmas,
+)
 from slotproof.checker.symbolic.through import Step
 
 CONFLICTS = 100_000
@@ -95,6 +101,8 @@ class _Search:
     def invariant(self) -> Invariant | None:
         """What ``show`` says."""
         if self._can_be("an initial action fails", [self._question.start.error]):
+            return None
+        if is_wrong_without_actions(self._question, (), self._can_be):
             return None
         while True:
             try:

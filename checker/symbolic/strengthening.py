@@ -11,7 +11,7 @@ Flanagan and Leino: Houdini, an annotation assistant for ESC/Java, FME 2001, fin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -89,7 +89,7 @@ class Lemmas:
 
     def show(self, question: Safety) -> Invariant | None:
         """The invariant of the kept lemmas if nothing wrong happens in its states, or in a step from them."""
-        if self._errs:
+        if self._errs or is_wrong_without_actions(question, self.known(), self._can_be):
             return None
         facts: dict[int, list[Literal]] = {}
         for move in moves_of(self._made):
@@ -158,14 +158,23 @@ class Lemmas:
 
 
 def moves_of(made: Relation) -> list[Move]:
-    """The actions that can happen at all, small ones first."""
+    """The actions that can happen at all, small ones first; all if none can: of each it is asked whether
+    something is wrong before it, too."""
 
     def size(move: Move) -> int:
         b, cells = made.booleans, zip(made.state, move.result.after, strict=True)
         return len(b.reachable([x for cell, value in cells for x in cell.terms(b, value)]))
 
-    able = (m for m in made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE))
-    return sorted(able, key=size)
+    able = [m for m in made.moves if (m.result.enabled, m.result.error) != (FALSE, FALSE)]
+    return sorted(able or made.moves, key=size)
+
+
+def is_wrong_without_actions(
+    question: Safety, known: Sequence[Literal], can_be: Callable[[str, Sequence[Literal]], bool]
+) -> bool:
+    """Whether something can be wrong in a system that has no action, about which it could be asked."""
+    about = f"{', '.join(question.properties)} where nothing happens"
+    return not question.relation.moves and can_be(about, [question.valid, *known, question.wrong])
 
 
 def before_step(question: Safety, move: Move) -> list[Literal]:

@@ -368,7 +368,8 @@ def warm(s: Kitchen, n: Node) -> None:
     """More heat."""
     require(s.heat < 3)
     s.heat += 1
-    wanted = s.full
+    own = {n}  # in the next action it is of another kind
+    wanted = s.full and n in own
     if cook(s, n):
         s.full = not wanted
 
@@ -377,8 +378,9 @@ def warm(s: Kitchen, n: Node) -> None:
 def fill(s: Kitchen, n: Node) -> None:
     """Water, and less heat."""
     require(not s.full and s.heat > 0)
+    own = s.heat - 1
     wanted = s.heat < 2
-    s.heat -= 1
+    s.heat = own
     if cook(s, n):
         s.full = not wanted
 

@@ -123,6 +123,31 @@ def test_lemmas_prove_nothing_of_a_state_without_successors() -> None:
     assert proof == ()
 
 
+@action
+def never(s: Pair) -> None:
+    """Two numbers are not below and above each other, which nobody sees before it is run."""
+    require(s.x < s.y < s.x)
+    s.x = 1
+
+
+@action
+def at_no_size(s: Pair) -> None:
+    """Left out when it is compiled."""
+    require(1 > 2)
+    s.x = 1
+
+
+@pytest.mark.parametrize("action", [never, at_no_size])
+def test_lemmas_prove_nothing_that_is_false_where_nothing_happens(action: Action[Pair]) -> None:
+    """There is no action about which it could be asked."""
+    program = compiled(action)
+    for name in ("above-zero", "deadlock"):
+        verdict, proof = prove(program, (), name, helpers=["same", "even"])
+        assert isinstance(verdict, Violated)
+        assert proof == ()
+    assert isinstance(prove(program, (), "same", helpers=["same", "even"])[0], Holds)
+
+
 def test_the_certificate_of_lemmas_is_right_and_another_of_them_is_not() -> None:
     program = compiled()
     verdict, proof = prove(program, (), "never-five", helpers=["same", "even"])
