@@ -170,7 +170,10 @@ class _Search:
         if step is None:
             before = self._with_fewer.get(one.action)
             step = self._together[one.action] = self._step(one.action, known, before)
-        lemmas = self._question.properties if one.lemma is None else (one.lemma,)
+        hard = [x.lemma for x in self._put_off if x.action == one.action]
+        lemmas = [name for name in self._taken if name in hard]
+        if None in hard:
+            lemmas += self._question.properties
         alike = [x for x in (self._with_fewer | self._together).values() if x is not step]
         reply = step.patiently(about, wanted, lemmas, CONFLICTS if one.lemma is None else None, alike)
         self._facts[one] = step.facts()
