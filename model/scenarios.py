@@ -94,8 +94,8 @@ class Scenario:
     or allows more. ``initial`` makes the initial states where there is a choice among them. ``fairness`` is
     what progress rests on, and ``final`` says where the server may stop. ``interchangeable`` is for a search
     of orbits (``check --symmetry``). ``lemmas`` are invariants that help to prove the properties
-    (``slotproof prove``), the ``costly`` ones of them only where the others do not suffice; no search asks
-    for them.
+    (``slotproof prove``), the ``costly`` ones of them only where the others do not suffice, and
+    ``on_the_way`` is what they try in the middle of actions; no search asks for them.
     """
 
     name: str

@@ -121,7 +121,7 @@ class Step:
         if names:
             own = set(map(id, self._move.result.stops))
             self._alike = [x for x in alike if any(id(stop) in own for stop in x._move.result.stops)]
-            self._walk(names, self._move.result.stops, 0, None)
+            self._walk(names, self._move.result.stops, 0)
         self._asked(about)
         term = self._made.booleans.all(wanted)
         reply = self._ask(term, conflicts)
@@ -149,7 +149,7 @@ class Step:
                 self._add(fact)
         self._hard |= dict.fromkeys(other._false, MANY) | other._hard
 
-    def _walk(self, names: Sequence[str], stops: Sequence[Stop], loops: int, last: Stop | None) -> None:
+    def _walk(self, names: Sequence[str], stops: Sequence[Stop], loops: int) -> None:
         """Show what lemmas say at each stop within so many loops, and within more where that is hard."""
         inside: list[Stop] = []
         for stop in stops:
@@ -162,12 +162,12 @@ class Step:
             # A round of a loop is worth more: within it there are many stops.
             hard = self._hard_to_say(names, stop, SOME if loops or not inside else FEW)
             if hard and inside:
-                self._walk(hard, inside, loops + 1, last)
+                self._walk(hard, inside, loops + 1)
                 hard = self._hard_to_say(hard, stop, SOME)
             if not loops and not self._walked.isdisjoint(hard):
                 self.follow(stop)
                 self._hard_to_say(hard, stop, MANY)
-            last, inside = stop, []
+            inside = []
 
     def _hard_to_say(self, names: Sequence[str], stop: Stop, conflicts: int) -> list[str]:
         """What of these, and of what is hoped for there, is too hard to say; what is easy is shown first."""

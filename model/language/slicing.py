@@ -14,7 +14,7 @@ whole that is none of the part changes none of them. A model error outside the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from slotproof.model.language.errors import Site
@@ -64,18 +64,9 @@ def sliced(program: Program, asked: Sequence[str]) -> Slice:
 
 def columns_read(program: Program, choices: Sequence[int], judged: Property) -> frozenset[int]:
     """The numbers of the columns that a property reads, itself or through functions that it calls."""
-    found: set[int] = set()
-    called: set[int] = set()
-    waiting = [*_expressions(judged.setup), *(c.condition for c in judged.conjuncts)]
-    while waiting:
-        for e in _parts(waiting.pop()):
-            if isinstance(e, Read):
-                found.add(e.column)
-            for number in (e.functions[choices[e.point]],) if isinstance(e, Decide) else _callees(e):
-                if number not in called:
-                    called.add(number)
-                    waiting += _expressions(program.functions[number].body)
-    return frozenset(found)
+    bodies = {i: f.body for i, f in enumerate(program.functions)}
+    asked = [*_expressions(judged.setup), *(c.condition for c in judged.conjuncts)]
+    return frozenset(_read(asked, bodies, choices))
 
 
 class _Cone:
@@ -147,17 +138,7 @@ class _Cone:
 
     def _take(self, expressions: Iterator[Expr] | Sequence[Expr]) -> None:
         """Let everything that expressions read into the cone, through the functions that they call."""
-        called: set[int] = set()
-        waiting = list(expressions)
-        while waiting:
-            for e in _parts(waiting.pop()):
-                if isinstance(e, Read):
-                    self.columns.add(e.column)
-                for number in _callees(e):
-                    if number not in called:
-                        called.add(number)
-                        body = self.bodies.get(number, self.program.functions[number].body)
-                        waiting += _expressions(body)
+        self.columns |= _read(expressions, self.bodies)
 
     def _functions(self) -> None:
         """Slice every function's body; again as long as that makes a call do nothing any more."""
@@ -235,6 +216,28 @@ def _parts(expression: Expr) -> Iterator[Expr]:
     yield expression
     for inner in subexpressions(expression):
         yield from _parts(inner)
+
+
+def _read(
+    expressions: Iterable[Expr], bodies: Mapping[int, Block], choices: Sequence[int] | None = None
+) -> set[int]:
+    """The columns that expressions read, through functions with these bodies; with ``choices`` those alone
+    that are chosen."""
+    found: set[int] = set()
+    called: set[int] = set()
+    waiting = list(expressions)
+    while waiting:
+        for e in _parts(waiting.pop()):
+            if isinstance(e, Read):
+                found.add(e.column)
+            callees = _callees(e)
+            if choices is not None and isinstance(e, Decide):
+                callees = (e.functions[choices[e.point]],)
+            for number in callees:
+                if number not in called:
+                    called.add(number)
+                    waiting += _expressions(bodies[number])
+    return found
 
 
 def _callees(expression: Expr) -> tuple[int, ...]:
