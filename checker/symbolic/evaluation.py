@@ -362,7 +362,7 @@ class Evaluation(Paths):
             given[parameter.name] = self._converted(argument, parameter.type)
         locals_, context, path = self._locals, self._context, self._path
         callers = self._callers
-        self._callers = {**callers, **locals_}
+        self._callers = (*callers, locals_)
         self._locals, self._context, self._path = given, (*context, *path), ()
         left, crashes, broken = self._left, len(self._crashes), self._broken
         exits = Exits()

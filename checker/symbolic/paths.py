@@ -76,7 +76,7 @@ class Paths:
         self._cells = cells
         self._roots = roots or {}
         self._locals: dict[str, Value] = {}
-        self._callers: dict[str, Value] = {}  # their locals
+        self._callers: tuple[Locals, ...] = ()  # their locals, outermost first
         self._context: Path = ()  # on the way to the call that runs now
         self._path: Path = ()  # since then
         self._left = 0  # how many paths have left a function or the action so far
@@ -96,7 +96,7 @@ class Paths:
             if self._stops[-1].loops <= len(self._looping):
                 return
             self._stops.pop()
-        known = {**self._callers, **self._locals}
+        known = {name: value for own in (*self._callers, self._locals) for name, value in own.items()}
         self._stops.append(Stop((*self._context, *self._path), self._cells, self._looping, known))
 
     def _all(self, path: Path) -> Literal:
