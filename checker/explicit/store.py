@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import platform
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ PARENT_BYTES = 4
 ENTRY_BYTES = 8
 BUCKET_BITS = BUCKET.bit_length() - 1
 HUGE_PAGES_FROM = 1 << 22
+GENERIC_LINUX = ("x86_64", "i686", "aarch64", "armv7l", "riscv64", "s390x", "loongarch64")
+"""Machines on which Linux numbers the flags of a mapping as ``asm-generic/mman.h`` does."""
 
 
 class Store:
@@ -103,12 +107,22 @@ def _reserved(size: int, kind: Any) -> NDArray[Any]:
     page = mmap.PAGESIZE
     flags = {}
     if hasattr(mmap, "MAP_ANONYMOUS"):
-        flags["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+        flags["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _unaccounted()
     memory = mmap.mmap(-1, max(-(-size // page) * page, page), **flags)
     if size >= HUGE_PAGES_FROM and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a table is read all over: fewer pages, fewer page walks
             memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, kind, count=size // np.dtype(kind).itemsize)
+
+
+def _unaccounted() -> int:
+    """The flag of a mapping that counts for nothing until it is written.
+
+    Without it Linux counts all of it, and two mappings side by side as one: when they are more than the
+    machine has, no process can be forked any more. Python names the flag from 3.13 on.
+    """
+    generic = 0x4000 if sys.platform == "linux" and platform.machine() in GENERIC_LINUX else 0
+    return getattr(mmap, "MAP_NORESERVE", generic)
 
 
 def default_memory() -> int:

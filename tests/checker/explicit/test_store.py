@@ -1,5 +1,9 @@
 """What the states of a search cost, by the store's own accounting."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,3 +56,20 @@ def test_a_search_of_ten_million_states_stays_below_the_limit() -> None:
     search.run()
     assert search.states == 10_000_000
     assert search.store.peak(search.states) / search.states <= 8 * search.store.words + MOST
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
+def test_what_searches_may_take_keeps_no_process_from_being_forked() -> None:
+    """A search takes address space for all that it may need; several lie side by side before they are freed."""
+    code = """
+import os
+from slotproof.checker.explicit.store import Store
+machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+stores = [Store(1, machine * 3 // 4) for _ in range(4)]
+child = os.fork()
+if not child:
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), stores[0].capacity > 0)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.stderr) == ("7 True\n", "")
