@@ -4,10 +4,12 @@ The file states the relation of one system, the invariant of each stage, and que
 right if the answer to every question is ``unsat``:
 
 - of an invariant: it is not false in an initial state, no step leads out of it, and nothing wrong is in it,
-  asked of each action, of each lemma that it consists of, and of inputs that stand for no step of any;
-  a *hint* is asked about before it is taken for granted in the questions after it about the same action;
+  asked of each action and of each lemma that it consists of; a *hint* is asked about before it is taken for
+  granted in the questions after it about the same action;
 - of an induction of depth k: nothing is wrong within k steps from an initial state, and k different
   states in which nothing is wrong do not lead to one in which something is.
+
+Each speaks of inputs alone that stand for a step: what the terms of the relation say of others means nothing.
 
 What the file says of the system is not believed: ``check`` writes it anew from the system's source, takes
 the invariants alone from the file, and compares every byte.
@@ -29,7 +31,7 @@ from slotproof.checker.symbolic.safety import Safety, of_relation
 from slotproof.counterexamples.encoding import setting
 from slotproof.model.language.program import Program
 
-VERSION = 4
+VERSION = 5
 HEADER = "(set-info :slotproof-certificate "
 INVARIANT = "; invariant of stage "
 HINT = "; hint of stage "
@@ -283,7 +285,9 @@ class _Terms:
             *q.after,
             *q.variables,
         ]
-        chosen = [q.relation.valid(q.relation.moves), *(m.chosen for m in q.relation.moves)]
+        made = q.relation
+        self._step, self._begun = made.valid(made.moves), made.valid(made.initial_moves)
+        chosen = [self._step, self._begun, *(m.chosen for m in made.moves)]
         spoken = range(0, 2 * q.relation.size, 2) if whole else ()
         self._places = self._booleans.reachable([*roots, *chosen, *(a.wrong for a in asked), *spoken])
 
@@ -343,15 +347,16 @@ class _Terms:
 
         here = [inside(q.variables), *(self._term(x, 0) for x in known)]
         possible = self._term(q.possible, 0)
-        yield from _ask("an initial action fails", [self._term(q.start.error, 0)])
-        start = self._term(q.start.possible, 0)
-        yield from _ask("false in an initial state", [start, f"(not {inside(q.start.values)})"])
-        wrong = self._term(q.wrong, 0)
+        begun, wrong = self._term(self._begun, 0), self._term(q.wrong, 0)
+        yield from _ask("an initial action fails", [begun, self._term(q.start.error, 0)])
+        start = [begun, self._term(q.start.possible, 0)]
+        yield from _ask("false in an initial state", [*start, f"(not {inside(q.start.values)})"])
         for name in names:
             yield f"(define-fun after.{number}.{name} () Bool {self._applied(name, q.after, 0)})"
-        for place, (action, case) in enumerate(self._cases(q)):
+        cases = [(m.action.name, [self._term(m.chosen, 0)]) for m in q.relation.moves]
+        for place, (action, case) in enumerate(cases or [("no action", [])]):
             yield f"; with {action}"
-            yield from _begin([*here, *case])
+            yield from _begin([*here, *case, self._term(self._step, 0)])
             for count, hint in enumerate(stage.hints.get(place, ())):
                 name = f"hint.{number}.{place}.{count}"
                 yield f"{HINT}{number} in action {place}"
@@ -367,27 +372,17 @@ class _Terms:
                 yield from _ask("a step leads out", [f"(not after.{number}.{name})"])
             yield "(pop 1)"
 
-    def _cases(self, q: Safety) -> Iterator[tuple[str, list[str]]]:
-        """Each action in its order, as the condition that it runs and that the inputs stand for a step.
-
-        What is left: that none runs, or that the inputs stand for none.
-        """
-        chosen = [(m.action.name, m.chosen) for m in q.relation.moves]
-        step = q.relation.valid(q.relation.moves)
-        for name, literal in chosen:
-            yield name, [self._term(literal, 0), self._term(step, 0)]
-        yield "no action", [self._term(literal ^ 1, 0) for _, literal in chosen]
-        yield "no step", [self._term(step ^ 1, 0)]
-
     def induction(self, q: Safety, depth: int, known: Sequence[Literal]) -> Iterator[str]:
         """The questions about an induction: one for each length from the start, and one from anywhere."""
         states = [[self._term(x, time) for x in q.variables] for time in range(depth + 1)]
-        start = [self._term(q.start.possible, 0)]
+        begun = self._term(self._begun, 0)
+        start = [begun, self._term(q.start.possible, 0)]
         start += map(_same, states[0], [self._term(x, 0) for x in q.start.values])
         chain: list[str] = []
-        yield from _ask("an initial action fails", [self._term(q.start.error, 0)])
+        yield from _ask("an initial action fails", [begun, self._term(q.start.error, 0)])
         for time in range(depth + 1):
-            here = [self._applied("valid", q.variables, time), *(self._term(x, time) for x in known)]
+            here = [self._applied("valid", q.variables, time), self._term(self._step, time)]
+            here += [self._term(x, time) for x in known]
             wrong = self._term(q.wrong, time)
             if time < depth:
                 yield from _ask(f"wrong after {time} steps", [*start, *chain, *here, wrong])

@@ -285,7 +285,9 @@ class Horn:
         self._budget = budget
         self._formulas = formulas
         self._engine = z3.Fixedpoint(ctx=self.context)
-        self._engine.set(engine="spacer", ctrl_c=False)
+        # Where no step leads on from a step, it would put the start and a step into the question itself, and
+        # say nothing of what is reached.
+        self._engine.set(engine="spacer", ctrl_c=False, **{"xform.inline_eager": False})
         bool_ = z3.BoolSort(self.context)
         self._names = formulas.of(variables)
         self._reached = z3.Function("reached", *[bool_] * (len(variables) + 1))

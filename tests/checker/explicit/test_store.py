@@ -60,7 +60,7 @@ def test_a_search_of_ten_million_states_stays_below_the_limit() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
 def test_what_searches_may_take_keeps_no_process_from_being_forked() -> None:
-    """A search takes address space for all that it may need; several lie side by side before they are freed."""
+    """A search takes addresses for all that it may need; several lie side by side before they are freed."""
     code = """
 import os
 from slotproof.checker.explicit.store import Store

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 import z3
@@ -22,7 +23,7 @@ from slotproof.checker.symbolic.proving import METHODS, Method, prove
 from slotproof.checker.symbolic.rechecking import recheck
 from slotproof.checker.symbolic.solving import Budget, Stopped
 from slotproof.checker.verdict import Holds
-from slotproof.model.language import System
+from slotproof.model.language import Range, System, action, implies, require
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
 from tests.checker.conftest import Run
@@ -129,6 +130,55 @@ def test_a_state_without_successors_that_is_never_reached_is_no_hindrance(name: 
 def test_arguments_of_all_kinds_have_one(method: Method) -> None:
     program = compile_system(gym.given)
     _, proof = prove(program, (), "rarely", method)
+    assert checked(certificate.written(program, (), proof, {}), program)
+
+
+# Actions that are never possible
+
+
+@action
+def set_out(s: Ring, to: Annotated[int, Range(0, 2)]) -> None:
+    """Begin where all is well."""
+    s.x = to
+    s.y = to
+
+
+@action
+def never_begun(s: Ring, to: Annotated[int, Range(0, 2)]) -> None:
+    """Nobody begins so."""
+    require(implies(s.x >= s.x, False))
+    s.x = 2 - to
+
+
+@action
+def never_happens(s: Ring, to: Annotated[int, Range(0, 2)]) -> None:
+    """Nothing leads here."""
+    require(implies(s.x >= s.x, False))
+    s.x = 2 - to
+
+
+@action
+def go(s: Ring, to: Annotated[int, Range(0, 2)]) -> None:
+    """Both go there."""
+    s.x = to
+    s.y = to
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["in-step", "never-three"])
+def test_an_action_that_is_never_possible_is_no_hindrance(name: str, method: Method) -> None:
+    """That it is not is known at sight, and terms say less then of inputs that stand for no step."""
+    program = compile_system(
+        System(
+            "stuck",
+            Ring,
+            actions=[never_happens, go],
+            initial=[never_begun, set_out],
+            properties=[in_step, never_three],
+        )
+    )
+    verdict, proof = prove(program, (), name, method)
+    assert isinstance(verdict, Holds)
     assert checked(certificate.written(program, (), proof, {}), program)
 
 

@@ -1,4 +1,4 @@
-"""What lemmas prove of random systems is true of all states, with patience or none."""
+"""What lemmas prove of random systems is true of all states and has a certificate, with patience or none."""
 
 import tempfile
 from dataclasses import replace
@@ -9,7 +9,8 @@ from unittest.mock import patch
 import pytest
 from hypothesis import event, given, note, settings
 
-from slotproof.checker.symbolic import needed, through
+from slotproof.checker.symbolic import certificate, needed, through
+from slotproof.checker.symbolic.rechecking import recheck
 from slotproof.checker.symbolic.relation import relation
 from slotproof.checker.symbolic.safety import of_relation
 from slotproof.checker.symbolic.solving import Budget
@@ -56,6 +57,8 @@ def check(text: str, patience: int) -> None:
                     event(f"proven: {invariant is not None}, hints: {bool(invariant and invariant.hints)}")
                     if invariant is not None:
                         assert name not in found.violations
+                        text = certificate.written(program, choices, (invariant,), {})
+                        assert list(recheck(text, program, choices, no_limit))
 
 
 def hoping(program: Program) -> Program:

@@ -170,7 +170,7 @@ def test_a_certificate_asks_of_each_lemma_and_action_by_itself() -> None:
     assert isinstance(stage, Invariant)
     assert len(certificate.parts_of(stage.formula)) == len(stage.lemmas) == 2
     text = certificate.written(program, (), proof, {})
-    cases = ("turn", "die_together", "no action", "no step")
+    cases = ("turn", "die_together")
     assert all(f"; with {name}\n" in text for name in cases)
     kept = len(stage.lemmas) + 1  # and that variables stand for values
     assert text.count("(check-sat)") == 2 + len(cases) * (1 + kept)
