@@ -40,12 +40,20 @@ class Questions(ABC):
         """Whether a term can be true where those given are; with a limit only as long as so many conflicts
         last. ``Stopped`` when the budget ends it."""
 
+    @abstractmethod
+    def know(self, term: Literal) -> None:
+        """A term is true from now on, in what is asked later: one more condition."""
+
 
 class OfZ3(Questions):
     """Each question by itself, simplified anew."""
 
     def __init__(self, formulas: Formulas, budget: Budget, conditions: Sequence[Literal]) -> None:
-        self._formulas, self._budget, self._conditions = formulas, budget, conditions
+        self._formulas, self._budget, self._conditions = formulas, budget, list(conditions)
+
+    def know(self, term: Literal) -> None:
+        """See ``Questions``."""
+        self._conditions.append(term)
 
     def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
         """See ``Questions``; of those given it says that all are used."""
@@ -72,7 +80,11 @@ class OfCadical(Questions):
         self._solver = Cadical(budget)
         self._numbers: dict[int, int] = {}
         for condition in conditions:
-            self._solver.add(self._number(condition))
+            self.know(condition)
+
+    def know(self, term: Literal) -> None:
+        """See ``Questions``."""
+        self._solver.add(self._number(term))
 
     def ask(self, wanted: Literal, given: Sequence[Literal], conflicts: int | None = None) -> Reply:
         """See ``Questions``."""

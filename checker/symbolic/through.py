@@ -72,6 +72,7 @@ class Step:
         self._followed = 0  # how many stops
         self._last_followed: Stop | None = None
         self._facts: list[_Fact] = []
+        self._known = 0  # how many of them the solver of the way knows
         self._paths: dict[Literal, list[frozenset[Literal]]] = {}  # on which it is known to be true
         self._excluded: bool = before is not None and before._excluded  # whether something is, by facts
         if before is not None:
@@ -329,7 +330,10 @@ class Step:
     def _ask(self, wanted: Literal, conflicts: int | None) -> Reply:
         if self._of_the_way is None:
             self._of_the_way = self._make()
-        return self._of_the_way.ask(wanted, self.shown, conflicts)
+        for fact in self._facts[self._known :]:
+            self._of_the_way.know(fact.term)
+        self._known = len(self._facts)
+        return self._of_the_way.ask(wanted, (), conflicts)
 
 
 def _from_stop_to_stop(
