@@ -11,7 +11,17 @@ from dataclasses import replace
 from slotproof.model import scenarios
 from slotproof.model.language.surface import Property, Witness
 from slotproof.model.scenarios import Scenario
-from slotproof.properties import forwards, lemmas, metadata, progress, queue, references, slots, witnesses
+from slotproof.properties import (
+    forwards,
+    lemmas,
+    metadata,
+    on_the_way,
+    progress,
+    queue,
+    references,
+    slots,
+    witnesses,
+)
 
 SINGLE_SERVER: tuple[Property, ...] = (
     slots.slot_capacity,
@@ -195,10 +205,16 @@ LEMMAS: Mapping[str, tuple[Property, ...]] = {
 }
 
 ON_THE_WAY: Mapping[str, tuple[Property, ...]] = {
-    "decode-admission": lemmas.ON_THE_WAY_OF_DECODE,
-    "decode-admission-pinned": lemmas.ON_THE_WAY_OF_DECODE,
-    "decode-finite-traffic": lemmas.ON_THE_WAY_OF_DECODE,
-    "decode-endless-traffic": lemmas.ON_THE_WAY_OF_DECODE,
+    "overlap-cancel": on_the_way.OF_BACKGROUND_LOADING,
+    "decode-admission": on_the_way.OF_DECODE,
+    "decode-admission-pinned": on_the_way.OF_DECODE,
+    "finite-traffic": on_the_way.OF_BACKGROUND_LOADING,
+    "endless-traffic": on_the_way.OF_BACKGROUND_LOADING,
+    "drained-traffic": on_the_way.OF_BACKGROUND_LOADING,
+    "copy-race": on_the_way.OF_BACKGROUND_LOADING,
+    "decode-finite-traffic": on_the_way.OF_DECODE,
+    "decode-endless-traffic": on_the_way.OF_DECODE,
+    "whole-server": on_the_way.OF_BACKGROUND_LOADING,
 }
 
 SCENARIOS: dict[str, Scenario] = {

@@ -7,7 +7,7 @@ does not keep is left out, and the proof goes on without it.
 
 from __future__ import annotations
 
-from slotproof.model.language import Annotated, Capacity, Seq, Set, implies, invariant, on_the_way
+from slotproof.model.language import Annotated, Capacity, Seq, Set, implies, invariant
 from slotproof.model.language.surface import Property
 from slotproof.model.serving.decode import occupied_slots
 from slotproof.model.serving.pool import can_be_victim
@@ -283,24 +283,6 @@ def reservations_fit(s: Server) -> bool:
     )
 
 
-@on_the_way
-def reserved_occupy(s: Server, occupied: Set[Adapter], reserved: Set[Request]) -> bool:
-    """While candidates are asked about, those that have a reservation and all that hold slots are among the
-    occupied adapters, and these number at most the slots."""
-    return len(occupied) <= slots and all(
-        occupied_slots(s.ranks[k], s.adapter) <= occupied and {s.adapter[r] for r in reserved} <= occupied
-        for k in Rank
-    )
-
-
-@on_the_way
-def reserved_fit(s: Server, reserved: Set[Request]) -> bool:
-    """Until reserved requests enter the transfer queue, there is a slot for each of their adapters too."""
-    return all(
-        len(occupied_slots(s.ranks[k], s.adapter) | {s.adapter[r] for r in reserved}) <= slots for k in Rank
-    )
-
-
 OF_CANDIDATES: tuple[Property, ...] = (rows_are_loaded,)
 """What no release keeps, and a candidate does."""
 
@@ -332,5 +314,3 @@ OF_USE_COUNTS: tuple[Property, ...] = (*OF_SYNCHRONOUS_LOADING, samples_apart)
 OF_BACKGROUND_LOADING: tuple[Property, ...] = (*OF_EVERY_ROLE, copies_pending, rows_resident)
 
 OF_DECODE: tuple[Property, ...] = (*OF_EVERY_ROLE, reservations_fit)
-
-ON_THE_WAY_OF_DECODE: tuple[Property, ...] = (reserved_occupy, reserved_fit)

@@ -160,7 +160,7 @@ class Execution(Evaluation):
             before = self._cells
             self._statement(statement, exits)
             if self._cells is not before and not self._looping:
-                self._stop()
+                self._stop(statement)
 
     def _statement(self, statement: ir.Statement, exits: Exits) -> None:
         match statement:
@@ -175,16 +175,16 @@ class Execution(Evaluation):
                     lambda: self._block(then, exits),
                     lambda: self._block(otherwise, exits),
                 )
-            case ir.For(variable, source, body):
-                self._for(variable, source, body, exits)
+            case ir.For():
+                self._for(statement, exits)
             case ir.Break():
-                self._jump(exits.breaks)
+                self._jump(statement, exits.breaks)
                 self._broken += 1
             case ir.Continue():
-                self._jump(exits.continues)
+                self._jump(statement, exits.continues)
                 self._broken += 1
             case ir.Return(value):
-                self._jump(exits.returns, None if value is None else self._value(value))
+                self._jump(statement, exits.returns, None if value is None else self._value(value))
                 self._left += 1
             case ir.Do(call):
                 self._value(call)
@@ -198,9 +198,10 @@ class Execution(Evaluation):
                 self._path = DEAD
                 self._left += 1
 
-    def _for(self, variable: ir.Local, source: ir.Source, body: ir.Block, exits: Exits) -> None:
+    def _for(self, loop: ir.For, exits: Exits) -> None:
         breaks: list[Pending] = []
-        rounds = list(self._rounds(variable, source))
+        variable, body = loop.variable, loop.body
+        rounds = list(self._rounds(variable, loop.source))
         path, left, broken = self._path, self._left, self._broken
         outside = self._looping
         for number, element in rounds:
@@ -210,7 +211,7 @@ class Execution(Evaluation):
             self._looping = (*outside, number)
             self._branch(element, partial(self._round, variable, number, body, exits, breaks), nothing)
             if self._cells is not before:
-                self._stop()
+                self._stop(loop)
         self._looping = outside
         self._rejoin(breaks, path if self._left == left else None)
         self._broken = broken

@@ -14,6 +14,7 @@ from slotproof.checker.symbolic.booleans import FALSE, TRUE, Literal
 from slotproof.checker.symbolic.values import Value, Values
 from slotproof.model.language import ir
 from slotproof.model.language.program import Program
+from slotproof.model.language.sequences import is_of_filter
 
 Cells = tuple[Value, ...]
 Locals = Mapping[str, Value]
@@ -36,12 +37,18 @@ class Pending:
 @dataclass(frozen=True, slots=True)
 class Stop:
     """A place on the way through an action: the conditions under which it is passed, the cells there, the
-    rounds of the loops that it is in, and the variables that are known there, those of the callers too."""
+    rounds of the loops that it is in, and the variables that are known there, those of the callers too.
+
+    ``place`` is the same for the stops after the rounds of one loop. ``filtering``: a filter has not come to
+    its end, and one of the sequences holds what means nothing.
+    """
 
     path: Path
     cells: Cells
     rounds: tuple[Value, ...]
     locals: Locals
+    place: int
+    filtering: bool
 
     @property
     def loops(self) -> int:
@@ -85,11 +92,12 @@ class Paths:
         self._crashes: list[tuple[Literal, int, Cells]] = []
         self._pure: dict[int, bool] = {}
         self._looping: tuple[Value, ...] = ()  # the rounds of the loops that it is in
+        self._of_filter: dict[int, bool] = {}  # which statements are loops of a filter
         self._stops: list[Stop] | None = None  # of the action that is run, if they are wanted
 
-    def _stop(self) -> None:
-        """Note the cells as they are now, if they are not as they were; once outside of a loop rather than in
-        its last round."""
+    def _stop(self, statement: ir.Statement) -> None:
+        """Note the cells as they are after a statement or a round of it, if they are not as they were; once
+        outside of a loop rather than in its last round."""
         if self._stops is None or self._dead:
             return
         if self._stops and self._stops[-1].cells is self._cells:
@@ -97,7 +105,11 @@ class Paths:
                 return
             self._stops.pop()
         known = {name: value for own in (*self._callers, self._locals) for name, value in own.items()}
-        self._stops.append(Stop((*self._context, *self._path), self._cells, self._looping, known))
+        path, place = (*self._context, *self._path), id(statement)
+        if place not in self._of_filter:
+            self._of_filter[place] = isinstance(statement, ir.For) and is_of_filter(statement)
+        filtering = self._of_filter[place]
+        self._stops.append(Stop(path, self._cells, self._looping, known, place, filtering))
 
     def _all(self, path: Path) -> Literal:
         return self._booleans.all(path)
@@ -180,8 +192,8 @@ class Paths:
                 self._path = (self._booleans.disj(self._all(then_path), self._all(self._path)),)
         return None
 
-    def _jump(self, pending: list[Pending], value: Value | None = None) -> None:
-        self._stop()
+    def _jump(self, statement: ir.Statement, pending: list[Pending], value: Value | None = None) -> None:
+        self._stop(statement)
         if not self._dead:  # the value's expression may have ended in a crash
             pending.append(Pending(self._all(self._path), self._cells, self._locals, value))
         self._path = DEAD

@@ -69,6 +69,8 @@ class Step:
         self._tried_of: dict[int, int] = {}  # how many facts of each of these
         self._false: set[Literal] = set()
         self._hard: dict[Literal, int] = {}  # after so many conflicts
+        self._costly_at: set[tuple[int, str]] = set()  # at which places what was not easy
+        self._hard_at: set[tuple[int, str]] = set()  # and what was hard before it was looked inside
         self._followed = 0  # how many stops
         self._last_followed: Stop | None = None
         self._facts: list[_Fact] = []
@@ -122,6 +124,9 @@ class Step:
         if names:
             own = set(map(id, self._move.result.stops))
             self._alike = [x for x in alike if any(id(stop) in own for stop in x._move.result.stops)]
+            for other in self._alike:
+                self._costly_at |= other._costly_at
+                self._hard_at |= other._hard_at
             self._walk(names, self._move.result.stops, 0)
         self._asked(about)
         term = self._made.booleans.all(wanted)
@@ -151,9 +156,14 @@ class Step:
         self._hard |= dict.fromkeys(other._false, MANY) | other._hard
 
     def _walk(self, names: Sequence[str], stops: Sequence[Stop], loops: int) -> None:
-        """Show what lemmas say at each stop within so many loops, and within more where that is hard."""
+        """Show what lemmas say at each stop within so many loops, and within more where that is hard.
+
+        Before a filter has come to its end they mean nothing of what it filters.
+        """
         inside: list[Stop] = []
         for stop in stops:
+            if stop.filtering:
+                continue
             if stop.loops > loops:
                 inside.append(stop)
                 continue
@@ -161,7 +171,7 @@ class Step:
                 self._alike.remove(other)
                 self._try_what_was_found(other)
             # A round of a loop is worth more: within it there are many stops.
-            hard = self._hard_to_say(names, stop, SOME if loops or not inside else FEW)
+            hard = self._hard_to_say(names, stop, SOME if loops or not inside else FEW, bool(inside))
             if hard and inside:
                 self._walk(hard, inside, loops + 1)
                 hard = self._hard_to_say(hard, stop, SOME)
@@ -170,16 +180,29 @@ class Step:
                 self._hard_to_say(hard, stop, MANY)
             inside = []
 
-    def _hard_to_say(self, names: Sequence[str], stop: Stop, conflicts: int) -> list[str]:
-        """What of these, and of what is hoped for there, is too hard to say; what is easy is shown first."""
+    def _hard_to_say(
+        self, names: Sequence[str], stop: Stop, conflicts: int, inside: bool = False
+    ) -> list[str]:
+        """What of these, and of what is hoped for there, is too hard to say; what is easy is shown first.
+
+        One round of a loop is like another: what was hard after one is not asked about at first after the
+        next, if there are stops ``inside``, and what was not easy is not taken for easy.
+        """
         made, move = self._made, self._move
         hoped = dict(made.on_the_way(stop))
         hard = [*hoped, *(name for name in names if name not in hoped)]
         for limit in (FEW, conflicts):
             for name in list(hard):
+                here = stop.place, name
+                if (inside and here in self._hard_at) or (limit < conflicts and here in self._costly_at):
+                    continue
                 holds = hoped[name] if name in hoped else made.holds_at(name, move, stop)
                 if self._says(name, stop, holds, min(limit, SOME) if name in hoped else limit) is not None:
                     hard.remove(name)
+                else:
+                    self._costly_at.add(here)
+        if inside:
+            self._hard_at.update((stop.place, name) for name in hard)
         return hard
 
     def _says(self, name: str, stop: Stop, holds: Literal, conflicts: int) -> bool | None:

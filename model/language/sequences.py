@@ -46,9 +46,19 @@ from slotproof.model.language.types import (
     ScalarType,
     SeqType,
 )
+from slotproof.model.language.walk import expressions_of, statements_of
 
 KEPT = "kept"
 """What counts the items that a filter has kept so far: a variable of the action, known on the way."""
+
+
+def is_of_filter(loop: For) -> bool:
+    """Whether a loop is part of a filter: until that has ended, what the sequence holds means nothing."""
+    return any(
+        isinstance(x, Local) and x.name.partition(".")[0] == KEPT
+        for statement in statements_of(loop.body)
+        for x in expressions_of(statement)
+    )
 
 
 class Sequences(Stores):

@@ -51,6 +51,21 @@ def test_every_answer_is_that_of_a_truth_table(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize("asking", SOLVERS)
+def test_what_it_is_told_to_know_is_one_more_condition(asking: Asking) -> None:
+    """Of what is asked later, and whether it has seen the term before or not."""
+    b = Booleans()
+    x, y, z = (b.variable(name) for name in "xyz")
+    terms = [x, y ^ 1, b.conj(x, y), b.choose(x, y, z), b.same(y, z), b.disj(x, b.conj(y, z)) ^ 1]
+    for condition, known, wanted in product(terms, terms, terms):
+        asked = asking(b, no_limit, [condition])
+        before, under = asked.ask(wanted, ()), asking(b, no_limit, [condition, known])
+        asked.know(known)
+        assert before.possible == asking(b, no_limit, [condition]).ask(wanted, ()).possible
+        assert asked.ask(wanted, ()).possible == under.ask(wanted, ()).possible
+        assert asked.ask(wanted ^ 1, [x]).possible == under.ask(wanted ^ 1, [x]).possible
+
+
+@pytest.mark.parametrize("asking", SOLVERS)
 def test_what_an_answer_rests_on_is_enough_for_it(asking: Asking) -> None:
     b = Booleans()
     x, y, z = (b.variable(name) for name in "xyz")

@@ -18,6 +18,7 @@ from slotproof.model.language import (
     Annotated,
     Domain,
     Range,
+    Seq,
     Set,
     State,
     System,
@@ -25,6 +26,7 @@ from slotproof.model.language import (
     field,
     invariant,
     on_the_way,
+    require,
 )
 from slotproof.model.language.compile import compile_system
 from slotproof.model.language.program import Program
@@ -204,3 +206,80 @@ def test_a_variable_of_another_kind_is_another_one(hoped: Property) -> None:
     )
     made = relation(program, ())
     assert not [x for move in made.moves for stop in move.result.stops for x in made.on_the_way(stop)]
+
+
+# Rounds and filters
+
+
+class Queue(State):
+    """Guests in a row."""
+
+    row: Seq[Guest] = field([], "who waits, each once")
+    served: Set[Guest] = field(set(), "who does not wait any more")
+
+
+def is_patient(s: Queue, g: Guest) -> bool:
+    """Whether a guest stays; a loop in the condition of a filter."""
+    count = 0
+    for other in Guest:
+        if other in s.served:
+            count += 1
+    return count < 4 and g not in s.served
+
+
+@action
+def join(s: Queue, g: Guest) -> None:
+    """A guest stands behind the others."""
+    require(g not in s.row and g not in s.served)
+    s.row.append(g)
+
+
+@action
+def serve(s: Queue, some: Set[Guest]) -> None:
+    """Some are served and go; then the others are asked once more, one by one."""
+    s.served |= some
+    staying = {g for g in Guest if is_patient(s, g)}
+    s.row[:] = [g for g in s.row if g in staying]
+    for g in Guest:
+        if g not in s.row:
+            s.served |= {g}
+    s.served = {g for g in s.served if g not in s.row}
+
+
+@invariant
+def waits_once(s: Queue) -> bool:
+    """Nobody stands there twice."""
+    return all(all(s.row[i] != s.row[j] for j in range(4) if j < i) for i in range(4) if i < len(s.row))
+
+
+def queue() -> Program:
+    return compile_system(System("queue", Queue, actions=[join, serve], properties=[waits_once]))
+
+
+def test_a_stop_within_a_filter_is_told_from_those_around_it() -> None:
+    """While a filter goes on, what is kept and what has been looked at stand side by side in the sequence."""
+    stops = relation(queue(), ()).moves[1].result.stops
+    within = [n for n, stop in enumerate(stops) if stop.filtering]
+    assert within == list(range(within[0], within[-1] + 1))
+    assert len(within) >= 4
+    assert within[0] > 0
+    assert within[-1] < len(stops) - 4
+    assert {stops[n].loops for n in within} == {0, 1}
+
+
+def test_the_rounds_of_a_loop_are_one_place_and_two_loops_are_two() -> None:
+    stops = relation(queue(), ()).moves[1].result.stops
+    after = [stop for stop in stops if stop.loops and not stop.filtering]
+    assert len({stop.place for stop in after}) == 1
+    assert not {stop.place for stop in after} & {stop.place for stop in stops if stop.filtering}
+
+
+def test_a_filtered_sequence_is_proven_to_hold_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without patience for the whole, and without a question about the middle of the filter."""
+    monkeypatch.setattr(through, "FEW", 0)
+    monkeypatch.setattr(needed, "DIRECTLY", 0)
+    program = queue()
+    verdict, proof = prove(program, (), "waits-once", helpers=["waits-once"])
+    assert isinstance(verdict, Holds)
+    text = certificate.written(program, (), proof, {})
+    assert f"to all {text.count('(check-sat)')} questions" in next(recheck(text, program, (), no_limit))
