@@ -33,8 +33,7 @@ class Safety:
     """Whether ``properties`` hold in all runs.
 
     ``after`` is what each of the ``variables`` is after a step, where the step is ``possible``: neither
-    an error nor a crash. ``wrong`` is a state or step that one of the properties forbids, ``forbidden``
-    the part of it that speaks of the state alone.
+    an error nor a crash. ``wrong`` is a state or step that one of the properties forbids.
     """
 
     relation: Relation
@@ -45,7 +44,6 @@ class Safety:
     start: Start
     possible: Literal
     after: tuple[Literal, ...]
-    forbidden: Literal
     wrong: Literal
 
 
@@ -69,8 +67,7 @@ def of_relation(made: Relation, properties: Sequence[str]) -> Safety:
         x for bad in bads if bad.over == "state" for x in (b.conj(bad.literal, bad.error ^ 1), bad.error)
     ]
     steps = [x for bad in bads if bad.over == "step" for x in (b.conj(bad.literal, bad.error ^ 1), bad.error)]
-    forbidden = b.any(states)
-    wrong = b.any([forbidden, b.conj(taken, made.error), b.conj(clean, b.any(steps))])
+    wrong = b.any([*states, b.conj(taken, made.error), b.conj(clean, b.any(steps))])
     possible = b.conj(clean, made.crash ^ 1)
     terms = (*after, possible, wrong, *first, made.init_enabled, made.init_error, started)
     known = set(variables)
@@ -90,6 +87,5 @@ def of_relation(made: Relation, properties: Sequence[str]) -> Safety:
         ),
         possible,
         after,
-        forbidden,
         wrong,
     )
