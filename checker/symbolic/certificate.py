@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from slotproof.checker.symbolic.booleans import Choice, Conjunction, Literal, Variable
 from slotproof.checker.symbolic.proof import Induction, Invariant, Proof, Stage
 from slotproof.checker.symbolic.relation import Relation, relation
@@ -39,13 +41,12 @@ END = "; end"
 SEAL = "; sha256 "
 ALL_OF = "(and\n"
 MARK = re.compile(rf"(?:{INVARIANT}|{HINT})(?P<stage>\d{{1,9}})(?: in action (?P<action>\d{{1,9}}))?")
-COMMAND = re.compile(r"assert|check-|declare-|define-|echo|exit|get-|pop|push|reset|set-")
+COMMAND = re.compile(r"\([ \n]*(?:assert|check-|declare-|define-|echo|exit|get-|pop|push|reset|set-)")
 """What no term begins with, and what means something to whoever reads a certificate line by line."""
-TOKEN = re.compile(
-    r"(?P<space>[ \n]+)|(?P<bracket>[()])|(?P<word>[\w~!@$%^&*+=<>.?/-]+)|\|(?P<name>[^|\\]*)\|", re.A
-)
+TOKENS = re.compile(r"(?:[ \n]++|[()]|[\w~!@$%^&*+=<>.?/-]++|\|[^|\\]*+\|)*+", re.A)
 """What a term is made of: what all solvers take for the same. Comments and strings are not among it, nor is
 what begins one in some solver (``#|`` does in Z3) or ends a quoted name (``\\|`` may)."""
+QUOTED = re.compile(r"\|[^|]*\|")
 
 
 class Refused(Exception):
@@ -175,25 +176,14 @@ def questions(made: Relation, proof: Proof, text: str, look: Callable[[], None] 
 
 def is_one_term(text: str) -> bool:
     """Whether a text is a single term, so that nothing but a term can stand in its place."""
-    at = depth = terms = 0
-    opened = False
-    for token in TOKEN.finditer(text):
-        if token.start() != at or not (token["name"] or "").isprintable():
-            return False
-        at = token.end()
-        if token["space"]:
-            continue
-        if opened and COMMAND.match(token[0]):
-            return False
-        opened = token[0] == "("
-        if token[0] == ")":
-            depth -= 1
-            if depth < 0:
-                return False
-        else:
-            terms += depth == 0
-            depth += opened
-    return at == len(text) and depth == 0 and terms == 1
+    if not TOKENS.fullmatch(text) or not all(map(str.isprintable, QUOTED.findall(text))):
+        return False
+    bare = QUOTED.sub(" | ", text).strip(" \n")
+    if not bare.startswith("("):
+        return bool(bare) and not any(x in bare for x in " \n()")
+    codes = np.frombuffer(bare.encode(), np.uint8)
+    depth = np.cumsum((codes == ord("(")).astype(np.int64) - (codes == ord(")")))
+    return not COMMAND.search(bare) and depth[-1] == 0 and bool(np.all(depth[:-1] > 0))
 
 
 def parts_of(formula: str) -> list[str]:
@@ -207,7 +197,7 @@ def parts_of(formula: str) -> list[str]:
             parts.append(line)
         else:
             parts[-1] += f"\n{line}"
-        bare = re.sub(r"\|[^|]*\|", "", line)
+        bare = QUOTED.sub("", line)
         depth += bare.count("(") - bare.count(")")
     return parts
 
