@@ -255,18 +255,22 @@ def copies_pending(s: Server) -> bool:
     )
 
 
+def runs_or_is_picked(s: Server, k: Rank, r: Request) -> bool:
+    """Whether a request is a row that has not finished, or a pick of the pass."""
+    return r in s.ranks[k].scheduler.picks or (
+        is_row(s.ranks[k].scheduler, r) and r not in s.ranks[k].scheduler.finished
+    )
+
+
+def is_ready(s: Server, k: Rank, a: Adapter) -> bool:
+    """Whether an adapter is in a slot, and no copy of it is under way."""
+    return a in s.ranks[k].pool.resident and a not in s.ranks[k].loader.copies
+
+
 @invariant
 def rows_resident(s: Server) -> bool:
     """With background loading the adapter of each unfinished row, and of each pick, is in a slot, ready."""
-    return all(
-        all(
-            s.adapter[r] in s.ranks[k].pool.resident and s.adapter[r] not in s.ranks[k].loader.copies
-            for r in Request
-            if (is_row(s.ranks[k].scheduler, r) and r not in s.ranks[k].scheduler.finished)
-            or r in s.ranks[k].scheduler.picks
-        )
-        for k in Rank
-    )
+    return all(all(is_ready(s, k, s.adapter[r]) for r in Request if runs_or_is_picked(s, k, r)) for k in Rank)
 
 
 @invariant

@@ -11,10 +11,9 @@ from slotproof.model.language.surface import Property
 from slotproof.model.serving.decode import occupied_slots
 from slotproof.model.serving.gate import Answer
 from slotproof.model.serving.pool import can_be_victim
-from slotproof.model.serving.scheduler import is_row
 from slotproof.model.serving.server import Server
 from slotproof.model.serving.vocabulary import Adapter, Rank, Request, slots
-from slotproof.properties.lemmas import each_adapter_once
+from slotproof.properties.lemmas import each_adapter_once, is_ready, runs_or_is_picked
 
 # Reservations of the decode role
 
@@ -47,8 +46,7 @@ def rows_need_their_slots(s: Server, needed: Set[Adapter], missing: Set[Adapter]
         all(
             s.adapter[r] in needed and s.adapter[r] not in missing
             for r in Request
-            if (is_row(s.ranks[k].scheduler, r) and r not in s.ranks[k].scheduler.finished)
-            or r in s.ranks[k].scheduler.picks
+            if runs_or_is_picked(s, k, r)
         )
         for k in Rank
     )
@@ -73,10 +71,7 @@ def one_is_missing(s: Server, needed: Set[Adapter], missing: Set[Adapter]) -> bo
 @on_the_way
 def who_passes_is_ready(s: Server, r: Request, answer: Answer) -> bool:
     """The adapter of a candidate that the gate lets pass is in a slot, and no copy of it is under way."""
-    return answer is not Answer.PASS or all(
-        s.adapter[r] in s.ranks[k].pool.resident and s.adapter[r] not in s.ranks[k].loader.copies
-        for k in Rank
-    )
+    return answer is not Answer.PASS or all(is_ready(s, k, s.adapter[r]) for k in Rank)
 
 
 # The order of use

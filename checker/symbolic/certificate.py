@@ -278,7 +278,7 @@ class _Terms:
         made = q.relation
         self._step, self._begun = made.valid(made.moves), made.valid(made.initial_moves)
         chosen = [self._step, self._begun, *(m.chosen for m in made.moves)]
-        spoken = range(0, 2 * q.relation.size, 2) if whole else ()
+        spoken = range(0, 2 * made.size, 2) if whole else ()
         self._places = self._booleans.reachable([*roots, *chosen, *(a.wrong for a in asked), *spoken])
 
     def at(self, time: int) -> Iterator[str]:

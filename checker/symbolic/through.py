@@ -18,7 +18,7 @@ from slotproof.checker.symbolic.containers import Container, containers
 from slotproof.checker.symbolic.paths import Stop
 from slotproof.checker.symbolic.relation import Move, Relation
 from slotproof.checker.symbolic.solving import Budget, Formulas
-from slotproof.model.language.sequences import KEPT
+from slotproof.model.language.sequences import counts_kept
 
 FEW = 1000
 """Conflicts that a question may cost before it is looked at what happens on the way. One that costs more is
@@ -291,7 +291,7 @@ class Step:
         kept = [
             value
             for name, value in stop.locals.items()
-            if name.partition(".")[0] == KEPT and not isinstance(value, tuple)  # that would be a user's set
+            if counts_kept(name) and not isinstance(value, tuple)  # that would be a user's set
         ]
         # A loop that filters goes over the places; what comes after it leaves nothing to look at.
         last = list(made.values.number(stop.rounds[-1])) if kept and stop.rounds else []

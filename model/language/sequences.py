@@ -52,10 +52,15 @@ KEPT = "kept"
 """What counts the items that a filter has kept so far: a variable of the action, known on the way."""
 
 
+def counts_kept(name: str) -> bool:
+    """Whether a variable of this name counts what a filter has kept."""
+    return name.partition(".")[0] == KEPT
+
+
 def is_of_filter(loop: For) -> bool:
     """Whether a loop is part of a filter: until that has ended, what the sequence holds means nothing."""
     return any(
-        isinstance(x, Local) and x.name.partition(".")[0] == KEPT
+        isinstance(x, Local) and counts_kept(x.name)
         for statement in statements_of(loop.body)
         for x in expressions_of(statement)
     )

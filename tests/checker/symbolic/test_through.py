@@ -147,17 +147,20 @@ def test_what_is_true_of_it_becomes_a_fact_and_what_is_false_does_not() -> None:
     assert not set(hoped["nobody-is-inside"]) & set(step.shown)
 
 
-def test_a_proof_that_needs_it_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With no patience for whole questions every stop is looked at."""
+def check_impatient(monkeypatch: pytest.MonkeyPatch, program: Program, name: str) -> None:
+    """With no patience for whole questions every stop is looked at; the proof is certified."""
     monkeypatch.setattr(through, "FEW", 0)
     monkeypatch.setattr(needed, "DIRECTLY", 0)
-    program = inn()
-    verdict, proof = prove(program, (), "beds-last", helpers=["beds-last"])
+    verdict, proof = prove(program, (), name, helpers=[name])
     assert isinstance(verdict, Holds)
     (stage,) = proof
     assert isinstance(stage, Invariant)
     text = certificate.written(program, (), proof, {})
     assert f"to all {text.count('(check-sat)')} questions" in next(recheck(text, program, (), no_limit))
+
+
+def test_a_proof_that_needs_it_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_impatient(monkeypatch, inn(), "beds-last")
 
 
 def test_facts_that_have_excluded_nothing_are_not_kept() -> None:
@@ -275,11 +278,5 @@ def test_the_rounds_of_a_loop_are_one_place_and_two_loops_are_two() -> None:
 
 
 def test_a_filtered_sequence_is_proven_to_hold_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without patience for the whole, and without a question about the middle of the filter."""
-    monkeypatch.setattr(through, "FEW", 0)
-    monkeypatch.setattr(needed, "DIRECTLY", 0)
-    program = queue()
-    verdict, proof = prove(program, (), "waits-once", helpers=["waits-once"])
-    assert isinstance(verdict, Holds)
-    text = certificate.written(program, (), proof, {})
-    assert f"to all {text.count('(check-sat)')} questions" in next(recheck(text, program, (), no_limit))
+    """Without a question about the middle of the filter."""
+    check_impatient(monkeypatch, queue(), "waits-once")
